@@ -1,0 +1,33 @@
+"""Every error a caller is meant to catch.
+
+Each message is one line that says what was wrong and what is accepted
+instead; the command line prints it after ``error:`` and exits with 2.
+"""
+
+
+class LightningAlgError(Exception):
+    """Base class of all errors raised on purpose by this package."""
+
+
+class InputError(LightningAlgError, ValueError):
+    """A value from outside is not acceptable; the message names the field and what is accepted."""
+
+
+class ShapeError(InputError):
+    """Two shapes do not fit; the message names the layer and both shapes."""
+
+
+class TooLargeError(InputError):
+    """A request was refused before it started because of its predicted size."""
+
+
+class UnsupportedError(LightningAlgError):
+    """The request is well formed but this version has no method for it."""
+
+
+class MissingExtraError(LightningAlgError, ImportError):
+    """An optional dependency is absent; the message names the extra to install."""
+
+
+class ContradictionError(LightningAlgError, ArithmeticError):
+    """Two proved statements contradict each other: a defect of this package, never of the input."""
