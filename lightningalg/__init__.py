@@ -1,1 +1,50 @@
-"""."""
+"""Exact computer algebra for the geometry of neural-network function spaces.
+
+Build a network, ask for its exact polynomial map or the dimension of its neuromanifold::
+
+    >>> import lightningalg as la
+    >>> net = la.lightning(widths=(4, 2, 4), ranks=(2, 1), tokens=2)
+    >>> la.dimension(net).value
+    25
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lightningalg.builders import deep_linear, lightning, monomial, multi_head, transformer
+from lightningalg.errors import LightningAlgError
+from lightningalg.networks.network import Network
+
+if TYPE_CHECKING:
+    from lightningalg.claims.dimension import Dimension, dimension
+    from lightningalg.maps.polynomial_map import PolynomialMap
+
+__version__ = "0.1.0"
+__all__ = [
+    "Dimension",
+    "LightningAlgError",
+    "Network",
+    "PolynomialMap",
+    "deep_linear",
+    "dimension",
+    "lightning",
+    "monomial",
+    "multi_head",
+    "transformer",
+]
+
+#: loaded when first used: they bring numpy and python-flint
+_LAZY = {
+    "Dimension": "lightningalg.claims.dimension",
+    "dimension": "lightningalg.claims.dimension",
+    "PolynomialMap": "lightningalg.maps.polynomial_map",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,1 +1,1 @@
-"""."""
+"""Claims about networks: what is stated, and how it is certified."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,4 +85,21 @@ class AbstractLinearAlgebra(ABC):
 
         ``right`` has shape ``(m,)`` or ``(m, k)``; ``x`` has the matching
         shape. ``None`` means that the system has no solution over GF(``prime``).
+        """
+
+
+class AbstractRing(ABC):
+    """A commutative ring whose elements know ``+`` and ``*``; used as entries of ``Matrix``."""
+
+    #: the ring's name, such as ``QQ`` or ``GF(101)``
+    name: str
+
+    @abstractmethod
+    def convert(self, value: object) -> Any:
+        """Return ``value`` (int, ``Fraction``, ``"p/q"`` or an element) as an element.
+
+        Raises
+        ------
+        InputError
+            If it is not in the ring.
         """

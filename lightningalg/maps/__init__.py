@@ -1,1 +1,1 @@
-"""."""
+"""Polynomial maps of networks: evaluation over any ring, coordinates, Jacobians, degrees."""

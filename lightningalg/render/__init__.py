@@ -1,1 +1,1 @@
-"""."""
+"""What people read; made from certificates alone."""

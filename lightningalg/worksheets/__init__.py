@@ -1,1 +1,1 @@
-"""."""
+"""Certificate worksheets: reading and running them."""

@@ -1,0 +1,252 @@
+"""Networks for people to import: the standard families as DAGs of layers.
+
+Every builder returns a ``Network``; ``.polynomial_map()`` gives the exact
+polynomial map over QQ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lightningalg.errors import InputError
+from lightningalg.networks.base import positive_size
+from lightningalg.networks.layers.lightning_attention import LightningAttention
+from lightningalg.networks.layers.linear import Linear
+from lightningalg.networks.layers.monomial_activation import MonomialActivation
+from lightningalg.networks.layers.sum import Sum
+from lightningalg.networks.network import INPUT, Network, Node
+
+__all__ = ["deep_linear", "lightning", "monomial", "multi_head", "transformer"]
+
+
+def lightning(
+    widths: Sequence[int],
+    ranks: Sequence[int],
+    tokens: int = 2,
+    heads: int | Sequence[int] = 1,
+    residual: bool | Sequence[bool] = False,
+) -> Network:
+    """Return deep lightning self-attention ``X_i = sum_h V_ih X X^T K_ih^T Q_ih X  (+ X)``.
+
+    Parameters
+    ----------
+    widths
+        ``d_0, ..., d_l``.
+    ranks
+        ``a_1, ..., a_l``: the rank of every head of layer i.
+    tokens
+        Number t of columns of the input.
+    heads, residual
+        One value, or one per layer.
+
+    Raises
+    ------
+    InputError
+        Unequal lengths, sizes that are no positive integers, residual layers of unequal widths.
+
+    References
+    ----------
+    Henry, Marchetti, Kohn, Geometry of Lightning Self-Attention, ICLR 2025; MATH.md sections 1 and 6.
+
+    Examples
+    --------
+    >>> print(lightning((4, 2, 4), (2, 1), tokens=2))
+    lightning, widths 4,2,4, ranks 2,1, tokens 2
+    """
+    widths = _sizes(widths, "widths")
+    ranks = _sizes(ranks, "ranks")
+    layers = len(widths) - 1
+    if layers < 1:
+        raise InputError(f"widths {_join(widths)}: at least two are needed, d_0 and d_1")
+    if len(ranks) != layers:
+        raise InputError(
+            f"widths {_join(widths)} make {_count(layers, 'layer')}, but ranks {_join(ranks)} are for "
+            f"{_count(len(ranks), 'layer')}: give one rank per layer, one fewer than widths"
+        )
+    heads_per_layer = _sizes(_per_layer(heads, layers, "heads"), "heads")
+    skips = _flags(_per_layer(residual, layers, "residual"), "residual")
+    nodes: list[Node] = []
+    source = INPUT
+    for i in range(layers):
+        if skips[i] and widths[i] != widths[i + 1]:
+            raise InputError(
+                f"residual needs equal widths, but layer {i + 1} maps width {widths[i]} to {widths[i + 1]}"
+            )
+        head = LightningAttention(widths[i], widths[i + 1], ranks[i])
+        source = _attention_layer(nodes, f"layer{i + 1}", source, head, heads_per_layer[i], skips[i])
+    return Network(nodes, tokens=tokens)
+
+
+def _attention_layer(
+    nodes: list[Node], name: str, source: str, head: LightningAttention, heads: int, skip: bool
+) -> str:
+    """Append one layer with its heads and residual connection; return the id of its value."""
+    if heads == 1:
+        summands = [name if not skip else f"{name}.head1"]
+    else:
+        summands = [f"{name}.head{h}" for h in range(1, heads + 1)]
+    nodes.extend(Node(summand, (source,), head) for summand in summands)
+    if skip:
+        summands = [source, *summands]
+    if len(summands) == 1:
+        return summands[0]
+    nodes.append(Node(f"{name}.sum", tuple(summands), Sum()))
+    return f"{name}.sum"
+
+
+def multi_head(d_in: int, d_out: int, rank: int, heads: int, tokens: int = 2) -> Network:
+    """Return one layer of lightning attention with several heads, ``X -> sum_h V_h X X^T K_h^T Q_h X``.
+
+    Examples
+    --------
+    >>> multi_head(3, 3, rank=3, heads=2).parameter_count
+    54
+    """
+    return lightning((d_in, d_out), (rank,), tokens, heads=heads)
+
+
+def monomial(widths: Sequence[int], degree: int | Sequence[int] = 2) -> Network:
+    """Return the polynomial network ``x -> W_l s(... s(W_1 x))`` with ``s`` the entrywise power.
+
+    Parameters
+    ----------
+    widths
+        ``d_0, ..., d_l``.
+    degree
+        The activations' degree: one value, or one per hidden layer (l - 1 of them).
+
+    Raises
+    ------
+    InputError
+        As for ``lightning``.
+
+    References
+    ----------
+    MATH.md section 6.
+
+    Examples
+    --------
+    >>> print(monomial((2, 3, 3), degree=2))
+    monomial, widths 2,3,3, degree 2
+    """
+    widths = _sizes(widths, "widths")
+    if len(widths) < 2:
+        raise InputError(f"widths {_join(widths)}: at least two are needed, d_0 and d_1")
+    hidden = len(widths) - 2
+    degrees = _sizes(_per_layer(degree, hidden, "degree", "hidden layer"), "degree")
+    nodes: list[Node] = []
+    source = INPUT
+    for i, (d_in, d_out) in enumerate(zip(widths[:-1], widths[1:], strict=True), start=1):
+        nodes.append(Node(f"layer{i}", (source,), Linear(d_in, d_out)))
+        source = f"layer{i}"
+        if i <= hidden:
+            nodes.append(Node(f"activation{i}", (source,), MonomialActivation(degrees[i - 1])))
+            source = f"activation{i}"
+    return Network(nodes, tokens=1)
+
+
+def deep_linear(*widths: int) -> Network:
+    """Return the linear network ``x -> W_l ... W_1 x``: matrices of bounded rank.
+
+    Examples
+    --------
+    >>> deep_linear(3, 2, 3).parameter_count
+    12
+    """
+    widths_ = _sizes(widths, "widths")
+    if len(widths_) < 2:
+        raise InputError(f"widths {_join(widths_)}: at least two are needed, d_0 and d_1")
+    nodes = [Node(f"layer{i}", (INPUT if i == 1 else f"layer{i - 1}",), Linear(widths_[i - 1], widths_[i]))
+             for i in range(1, len(widths_))]  # fmt: skip
+    return Network(nodes, tokens=1)
+
+
+#: keys of a transformer's ``config.json`` for each size, in order of preference
+_CONFIG_KEYS = {
+    "hidden size": ("hidden_size", "n_embd", "d_model", "dim"),
+    "heads": ("num_attention_heads", "n_head", "num_heads", "n_heads"),
+    "layers": ("num_hidden_layers", "n_layer", "num_layers", "n_layers"),
+}
+
+
+def transformer(config: Mapping[str, Any], tokens: int = 2) -> Network:
+    """Return the attention part of a transformer, with lightning attention, from its ``config.json``.
+
+    Layer: ``X -> X + sum_h O_h V_h X X^T K_h^T Q_h X`` with ``Q_h, K_h, V_h`` of
+    shape ``m x D`` and ``O_h`` of shape ``D x m``; D the hidden size, m the head
+    size (``head_dim``, else D divided by the number of heads). Embeddings,
+    feed-forward layers, biases, normalisation and the sharing of keys between
+    heads are not part of it.
+
+    Raises
+    ------
+    InputError
+        If a size is missing, is no positive integer, or heads do not divide the hidden size.
+
+    Examples
+    --------
+    >>> transformer({"hidden_size": 4, "num_attention_heads": 2, "num_hidden_layers": 1}).parameter_count
+    64
+    """
+    size, heads, layers = (_config_size(config, what) for what in _CONFIG_KEYS)
+    head_size = config.get("head_dim")
+    if head_size is None:
+        if size % heads:
+            raise InputError(f'config: {heads} heads do not divide hidden size {size}; give "head_dim"')
+        head_size = size // heads
+    head_size = positive_size(head_size, 'config field "head_dim"')
+    nodes: list[Node] = []
+    source = INPUT
+    for i in range(1, layers + 1):
+        summands = [source]
+        for h in range(1, heads + 1):
+            head = f"layer{i}.head{h}"
+            nodes.append(Node(head, (source,), LightningAttention(size, head_size, head_size)))
+            nodes.append(Node(f"{head}.output", (head,), Linear(head_size, size)))
+            summands.append(f"{head}.output")
+        source = f"layer{i}.sum"
+        nodes.append(Node(source, tuple(summands), Sum()))
+    return Network(nodes, tokens=tokens)
+
+
+def _config_size(config: Mapping[str, Any], what: str) -> int:
+    for key in _CONFIG_KEYS[what]:
+        if key in config:
+            return positive_size(config[key], f'config field "{key}"')
+    raise InputError(f"config has no {what}: accepted fields are {', '.join(_CONFIG_KEYS[what])}")
+
+
+# -- arguments ---------------------------------------------------------------
+
+
+def _sizes(values: object, name: str) -> tuple[int, ...]:
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Sequence):
+        raise InputError(f"{name} is {str(values)[:60]!r}: accepted are lists of positive integers")
+    return tuple(positive_size(value, f"{name} entry {number}") for number, value in enumerate(values, 1))
+
+
+def _flags(values: Sequence[object], name: str) -> tuple[bool, ...]:
+    for value in values:
+        if not isinstance(value, bool):
+            raise InputError(f"{name} is {str(value)[:60]!r}: accepted are true and false")
+    return tuple(bool(value) for value in values)
+
+
+def _per_layer(value: Any, layers: int, name: str, what: str = "layer") -> Sequence[Any]:
+    """Return one value for each layer, from one value or a list of that length."""
+    if isinstance(value, (list, tuple)):
+        if len(value) != layers and len(value) != 1:
+            raise InputError(
+                f"{name} {_join(value)}: give one value, or one per {what} ({layers} here), not {len(value)}"
+            )
+        return list(value) if len(value) == layers else list(value) * layers
+    return [value] * layers
+
+
+def _join(values: Sequence[object]) -> str:
+    return ",".join(str(value)[:20] for value in values[:20]) or "(none)"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,166 @@
+"""Reading untrusted JSON files and writing whole files or none."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lightningalg.certificates.records import FORMAT_NAME, FORMAT_VERSION, sha256_of
+from lightningalg.errors import InputError
+
+MAX_BYTES = 64 * 2**20
+MAX_DEPTH = 40
+
+
+def read_text(path: Path, *, what: str, max_bytes: int = MAX_BYTES) -> str:
+    """Return the UTF-8 text of a regular file of bounded size.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, unreadable, not a regular file, larger than
+        ``max_bytes`` or not UTF-8. The message names ``what`` and the path.
+    """
+    try:
+        # O_NONBLOCK: opening a FIFO without a writer would wait for ever
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{what} {path}: {getattr(error, 'strerror', None) or error}") from None
+    with os.fdopen(descriptor, "rb") as stream:
+        status = os.fstat(stream.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError(f"{what} {path}: not a regular file")
+        if status.st_size > max_bytes:
+            raise InputError(f"{what} {path}: {status.st_size} bytes; accepted are at most {max_bytes}")
+        data = stream.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise InputError(f"{what} {path}: more than {max_bytes} bytes")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{what} {path}: not UTF-8 (byte {error.start})") from None
+
+
+def read_json(path: Path, *, what: str) -> Any:
+    """Return the JSON value in an untrusted file: no duplicate keys, no fractions, bounded depth.
+
+    Raises
+    ------
+    InputError
+        Naming the file and what is wrong with it.
+    """
+    text = read_text(path, what=what)
+
+    def refuse(token: str) -> Any:
+        raise InputError(f"{what} {path}: number {token[:40]}: only integers are accepted")
+
+    def integer(token: str) -> int:
+        if len(token) > 17:
+            raise InputError(f"{what} {path}: integers beyond 2^53 must be written as strings")
+        return int(token)
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        if len(result) != len(pairs):
+            keys = [key for key, _ in pairs]
+            repeated = next(key for key in keys if keys.count(key) > 1)
+            raise InputError(f"{what} {path}: key {repeated[:80]!r} occurs twice")
+        return result
+
+    if _depth(text) > MAX_DEPTH:
+        raise InputError(f"{what} {path}: nested deeper than {MAX_DEPTH} levels")
+    try:
+        return json.loads(
+            text, parse_float=refuse, parse_constant=refuse, parse_int=integer, object_pairs_hook=unique
+        )
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{what} {path}: not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+        ) from None
+
+
+def _depth(text: str) -> int:
+    """Return the nesting depth of JSON text, ignoring brackets inside strings."""
+    depth = deepest = 0
+    in_string = escaped = False
+    for char in text:
+        if in_string:
+            if escaped:
+                escaped = False
+            elif char == "\\":
+                escaped = True
+            elif char == '"':
+                in_string = False
+        elif char == '"':
+            in_string = True
+        elif char in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif char in "]}":
+            depth -= 1
+    return deepest
+
+
+def read_certificate(path: Path) -> dict[str, Any]:
+    """Return the certificate in ``path`` after checking its outer form and its hash.
+
+    This does not verify the certificate; ``lightningalg verify`` does.
+
+    Raises
+    ------
+    InputError
+        If the file is not a certificate of a known version or its ``sha256`` is wrong.
+    """
+    value = read_json(path, what="certificate")
+    if not isinstance(value, dict) or value.get("format") != FORMAT_NAME:
+        raise InputError(f'certificate {path}: field "format" must be "{FORMAT_NAME}"')
+    if value.get("version") != FORMAT_VERSION or isinstance(value["version"], bool):
+        raise InputError(f'certificate {path}: field "version" must be {FORMAT_VERSION}')
+    rest = {key: item for key, item in value.items() if key != "sha256"}
+    if value.get("sha256") != sha256_of(rest):
+        raise InputError(f'certificate {path}: field "sha256" does not match the content')
+    missing = {"kind", "claim", "witness", "provenance"} - value.keys()
+    if missing:
+        raise InputError(f"certificate {path}: missing fields {', '.join(sorted(missing))}")
+    for key in ("claim", "witness", "provenance"):
+        if not isinstance(value[key], Mapping):
+            raise InputError(f'certificate {path}: field "{key}" must be an object')
+    return value
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write ``content`` to ``path`` so that the file is either whole or untouched.
+
+    The directory is created if needed.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be made or written to.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".tmp")
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+        temporary = None
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

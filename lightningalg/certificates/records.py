@@ -1,0 +1,148 @@
+"""Evidence as plain records, and their one JSON spelling (FORMAT.md).
+
+This package is a leaf: it computes nothing about networks. Computations
+return these records; rendering and the command line read them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from lightningalg.certificates.sampling import compress_runs
+
+FORMAT_NAME = "lightningalg-certificate"
+FORMAT_VERSION = 1
+
+Json = Any
+
+
+def canonical_json(value: Json) -> str:
+    """Return the canonical JSON text of ``value`` (FORMAT.md section 1).
+
+    Examples
+    --------
+    >>> canonical_json({"b": [1, "é"], "a": None})
+    '{"a":null,"b":[1,"\\\\u00e9"]}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def sha256_of(value: Json) -> str:
+    """Return the hexadecimal SHA-256 of the canonical JSON of ``value``."""
+    return sha256(canonical_json(value).encode("ascii")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class MinorWitness:
+    """A minor of the sampled Jacobian that is not zero modulo a prime.
+
+    It proves that the generic rank over QQ is at least ``len(rows)``
+    (FORMAT.md section 4.1).
+    """
+
+    prime: int
+    seed: str
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    determinant: int
+
+    def __post_init__(self) -> None:
+        assert len(self.rows) == len(self.columns) > 0
+        assert 0 < self.determinant < self.prime
+
+    @property
+    def value(self) -> int:
+        """The proved lower bound."""
+        return len(self.rows)
+
+    def to_json(self) -> Json:
+        """Return the ``lower_bound`` object of FORMAT.md section 4.1."""
+        return {
+            "value": self.value,
+            "prime": self.prime,
+            "sampling": {"rule": "sha256-counter", "seed": self.seed},
+            "rows": compress_runs(self.rows),
+            "columns": compress_runs(self.columns),
+            "determinant": self.determinant,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class UpperBound:
+    """A proved upper bound of the dimension, with the arithmetic of its argument.
+
+    ``method`` names the inference rule of FORMAT.md section 4.2; ``steps`` is
+    what that rule asks for.
+    """
+
+    value: int
+    method: str
+    steps: Mapping[str, Json]
+
+    def to_json(self) -> Json:
+        """Return the ``upper_bound`` object of FORMAT.md section 4.2."""
+        return {"value": self.value, "method": self.method, "steps": dict(self.steps)}
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A claim about a network (or an identity) with all that a checker needs.
+
+    Examples
+    --------
+    >>> c = Certificate("degrees", {"network": {}}, {"quantity": "degrees"}, {}, {})
+    >>> c.to_json()["sha256"] == c.sha256
+    True
+    """
+
+    kind: str
+    subject: Mapping[str, Json]
+    claim: Mapping[str, Json]
+    witness: Mapping[str, Json]
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    strength: str = "exact"
+
+    def _rest(self) -> dict[str, Json]:
+        return {
+            "format": FORMAT_NAME,
+            "version": FORMAT_VERSION,
+            "kind": self.kind,
+            **self.subject,
+            "claim": dict(self.claim),
+            "witness": dict(self.witness),
+            "strength": self.strength,
+            "provenance": dict(self.provenance),
+        }
+
+    @property
+    def sha256(self) -> str:
+        """The certificate's hash: SHA-256 of the canonical rest."""
+        return sha256_of(self._rest())
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the whole certificate as one JSON object."""
+        rest = self._rest()
+        return {**rest, "sha256": sha256_of(rest)}
+
+    def to_text(self) -> str:
+        """Return the file's text: indented outside, one line for each inner list."""
+        return pretty_json(self.to_json())
+
+
+def pretty_json(value: Json, indent: int = 0) -> str:
+    """Return JSON that people can read: objects over several lines, short values on one."""
+    flat = json.dumps(value, ensure_ascii=True, allow_nan=False)
+    if not isinstance(value, (dict, list)) or len(flat) + indent <= 100:
+        return flat
+    pad = " " * (indent + 2)
+    if isinstance(value, dict):
+        items = [f"{pad}{json.dumps(k)}: {pretty_json(v, indent + 2)}" for k, v in value.items()]
+        return "{\n" + ",\n".join(items) + "\n" + " " * indent + "}"
+    if all(isinstance(item, (int, str)) for item in value):
+        return flat
+    items = [pad + pretty_json(item, indent + 2) for item in value]
+    return "[\n" + ",\n".join(items) + "\n" + " " * indent + "]"

@@ -1,0 +1,201 @@
+"""The dimension of a neuromanifold: two proved bounds and, where they meet, a theorem."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from lightningalg.certificates import Certificate, UpperBound
+from lightningalg.claims.provenance import provenance
+from lightningalg.engines.choose import linear_algebra
+from lightningalg.engines.residue_arrays import DEFAULT_PRIME
+from lightningalg.errors import ContradictionError
+from lightningalg.networks.families import family
+from lightningalg.networks.network import Network
+from lightningalg.rank.lower_bound import DEFAULT_MEMORY, LowerBound, rank_lower_bound
+from lightningalg.rank.predicted import predicted_dimension
+from lightningalg.rank.upper_bounds import best_upper_bound, upper_bounds
+
+CERTIFIED = "certified"
+BOUNDS_DIFFER = "bounds differ"
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """The dimension of a network's neuromanifold, as far as it is proved.
+
+    Attributes
+    ----------
+    value
+        The dimension if the bounds meet, else ``None``: unknown.
+    lower_bound, upper_bound
+        Both proved, exactly.
+    status
+        ``certified`` or ``bounds differ``.
+    parameters
+        The number n of parameters.
+    predicted
+        What a closed formula says, or ``None``; proves nothing.
+    certificate
+        What ``lightningalg verify`` checks.
+    upper_bound_by
+        The argument of the upper bound (FORMAT.md section 4.2).
+    engine
+        The engine of the elimination and why it was chosen.
+    seconds
+        Wall time.
+    """
+
+    value: int | None
+    lower_bound: int
+    upper_bound: int
+    status: str
+    parameters: int
+    predicted: int | None
+    certificate: Certificate
+    upper_bound_by: str
+    network: Network
+    engine: str
+    matrix: tuple[int, int]
+    other_upper_bounds: tuple[UpperBound, ...]
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields of ``dimension --json`` (INTERFACE.md)."""
+        standard = family(self.network)
+        return {
+            "network": {**(standard.to_json() if standard else {}), **self.network.to_json()},
+            "parameters": self.parameters,
+            "dimension": self.value,
+            "lower_bound": self.lower_bound,
+            "upper_bound": self.upper_bound,
+            "status": self.status,
+            "upper_bound_by": self.upper_bound_by,
+            "predicted": self.predicted,
+            "strength": self.certificate.strength,
+            "engine": self.engine,
+            "certificate_sha256": self.certificate.sha256,
+            "seconds": round(self.seconds, 4),
+        }
+
+
+def dimension(
+    network: Network,
+    *,
+    seed: str | int = "0",
+    prime: int = DEFAULT_PRIME,
+    primes: int = 1,
+    engine: str = "auto",
+    max_memory: float = DEFAULT_MEMORY,
+    progress: Callable[[str], None] = lambda message: None,
+) -> Dimension:
+    """Return the dimension of the network's neuromanifold between two proved bounds.
+
+    Lower bound: a minor of the sampled Jacobian that is not zero modulo a prime. Upper bound: the best
+    argument that applies. Where they meet the dimension is certified; otherwise both are reported and the value
+    is unknown.
+
+    Parameters
+    ----------
+    network
+        Any network with parameters.
+    seed
+        Decides the point, inputs and functionals; the same arguments give the same certificate.
+    prime
+        Odd prime below 2^23.
+    primes
+        How many primes to try, from ``prime`` downwards, while the bounds differ.
+    engine
+        ``auto``, ``flint`` or ``blocked``.
+    max_memory
+        GiB for the Jacobian and its elimination.
+    progress
+        Told what is being done.
+
+    Raises
+    ------
+    InputError, TooLargeError
+        See ``rank_lower_bound``.
+
+    References
+    ----------
+    MATH.md sections 2 to 4; Henry, Marchetti, Kohn, ICLR 2025.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> result = la.dimension(la.lightning(widths=(4, 3, 2, 4), ranks=(2, 2, 2), tokens=2))
+    >>> result.value, result.parameters, result.status
+    (34, 62, 'certified')
+    """
+    start = time.perf_counter()
+    bounds = upper_bounds(network)
+    upper = bounds[0]
+    lower = _best_lower_bound(
+        network, upper.value, primes, prime,
+        partial(
+            rank_lower_bound, network, target=upper.value, choose=partial(linear_algebra, name=engine),
+            seed=str(seed), max_memory=max_memory, progress=progress,
+        ),
+    )  # fmt: skip
+    low, up = lower.witness.value, upper.value
+    if low > up:
+        raise ContradictionError(f"{network}: proved dimension >= {low} and <= {up}; please report this")
+    value = low if low == up else None
+    certificate = Certificate(
+        "dimension",
+        {"network": network.to_json()},
+        _claim(low, up),
+        {"lower_bound": lower.witness.to_json(), "upper_bound": upper.to_json()},
+        provenance(engine=lower.engine, seed=str(seed)),
+    )
+    return Dimension(
+        value, low, up, CERTIFIED if value is not None else BOUNDS_DIFFER, network.parameter_count,
+        predicted_dimension(network), certificate, upper.method, network, lower.engine, lower.matrix,
+        tuple(bounds[1:]), time.perf_counter() - start,
+    )  # fmt: skip
+
+
+def _best_lower_bound(
+    network: Network, target: int, primes: int, first: int, attempt: Callable[..., LowerBound]
+) -> LowerBound:
+    """Return the best bound of up to ``primes`` primes, the first that meets the target at once."""
+    from lightningalg.engines.primes import previous_prime
+
+    best = attempt(prime=first)
+    prime = first
+    for _ in range(1, primes):
+        if best.witness.value >= target or prime <= 3:
+            break
+        prime = previous_prime(prime)
+        found = attempt(prime=prime)
+        best = found if found.witness.value > best.witness.value else best
+    return best
+
+
+def _claim(lower: int, upper: int) -> dict[str, Any]:
+    if lower == upper:
+        return {"quantity": "dimension", "relation": "equals", "value": lower}
+    return {"quantity": "dimension", "relation": "between", "lower": lower, "upper": upper}
+
+
+def dimension_at_most(network: Network) -> Certificate:
+    """Return the certificate of the best upper bound alone, for networks of any size.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> dimension_at_most(la.lightning((768, 768), (64,))).claim["value"]
+    684031
+    """
+    upper = best_upper_bound(network)
+    return Certificate(
+        "dimension",
+        {"network": network.to_json()},
+        {"quantity": "dimension", "relation": "at most", "value": upper.value},
+        {"lower_bound": None, "upper_bound": upper.to_json()},
+        provenance(),
+    )

@@ -1,0 +1,146 @@
+"""The three inner loops of :mod:`blocked_engine`, compiled by numba.
+
+Import this module only where numba is wanted: it is an optional extra, and
+importing it costs about half a second. The numpy versions of the same three
+functions, with the same arguments, are in :mod:`blocked_engine`, where the
+exactness of every floating-point step is proved; nothing here adds a rounding.
+
+``contract`` lets LLVM fuse ``a - b * c``. Every product and every partial sum
+below is an integer of size at most ``2**53``, so a fused step gives the same
+number; the one inexact operation, ``v * reciprocal``, feeds only ``rint``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_jit = njit(cache=True, nogil=True, fastmath={"contract"})
+
+# Entries of one column handled at a time: 8 KB of the column stays in the L1 cache
+# while the pivot rows stream past it.
+_CHUNK = 1024
+
+
+@_jit
+def factor_base(panel, first, stop, lower, inverse, done, order, pivots, prime, reciprocal):
+    """Eliminate columns ``first .. stop-1`` of a panel; see ``blocked_engine.factor_base``."""
+    known = np.empty(stop - first)
+    new = done
+    for c in range(first, stop):
+        column = panel[c]
+        if new > done:
+            _apply_pivots(column, done, new, lower, inverse, known, prime, reciprocal)
+        i = _find_pivot(column, order, new)
+        if i < 0:
+            continue
+        if i != new:
+            _swap(panel, lower, order, i, new)
+        _append_pivot(column, done, new, lower, inverse, prime, reciprocal)
+        pivots[new] = c
+        new += 1
+    return new - done
+
+
+@_jit
+def subtract_reduced(target, product, prime, reciprocal):
+    """Replace ``target`` by the centred residues of ``target - product``."""
+    for i in range(target.shape[0]):
+        for j in range(target.shape[1]):
+            v = target[i, j] - product[i, j]
+            target[i, j] = v - np.rint(v * reciprocal) * prime
+
+
+@_jit
+def reduce(values, prime, reciprocal):
+    """Replace ``values`` by centred residues."""
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            v = values[i, j]
+            values[i, j] = v - np.rint(v * reciprocal) * prime
+
+
+@_jit
+def _apply_pivots(column, done, new, lower, inverse, known, prime, reciprocal):
+    """Apply pivots ``done .. new-1`` to ``column``."""
+    for k in range(done, new):
+        v = 0.0
+        for i in range(done, k + 1):
+            v += inverse[k, i] * column[i]
+        known[k - done] = v - np.rint(v * reciprocal) * prime
+    column[done:new] = known[: new - done]
+    for start in range(new, column.shape[0], _CHUNK):
+        end = min(column.shape[0], start + _CHUNK)
+        _subtract_multiples(column[start:end], lower[done:new, start:end], known)
+        for i in range(start, end):
+            v = column[i]
+            column[i] = v - np.rint(v * reciprocal) * prime
+
+
+@_jit
+def _subtract_multiples(piece, lower, known):
+    """Subtract ``sum(known[k] * lower[k])``: four at a time, to load and store ``piece`` less often."""
+    rank = lower.shape[0]
+    k = 0
+    while k + 4 <= rank:
+        a, b, c, d = known[k], known[k + 1], known[k + 2], known[k + 3]
+        for i in range(piece.shape[0]):
+            piece[i] -= a * lower[k, i] + b * lower[k + 1, i] + c * lower[k + 2, i] + d * lower[k + 3, i]
+        k += 4
+    while k < rank:
+        a = known[k]
+        for i in range(piece.shape[0]):
+            piece[i] -= a * lower[k, i]
+        k += 1
+
+
+@_jit
+def _find_pivot(column, order, t):
+    """Return the position from ``t`` on of the non-zero entry whose row came first, or -1."""
+    none = np.iinfo(np.int64).max
+    best = none
+    for i in range(t, column.shape[0]):  # without a branch, so that it vectorises
+        best = min(best, order[i] if column[i] != 0.0 else none)
+    if best == none:
+        return -1
+    i = t
+    while order[i] != best:
+        i += 1
+    return i
+
+
+@_jit
+def _swap(panel, lower, order, i, new):
+    for j in range(panel.shape[0]):
+        panel[j, i], panel[j, new] = panel[j, new], panel[j, i]
+    for j in range(new):
+        lower[j, i], lower[j, new] = lower[j, new], lower[j, i]
+    order[i], order[new] = order[new], order[i]
+
+
+@_jit
+def _append_pivot(column, done, new, lower, inverse, prime, reciprocal):
+    """Store the multipliers of pivot ``new``, and extend the inverse by its row."""
+    scale = _inverse_modulo(column[new], prime)
+    for i in range(new + 1, column.shape[0]):
+        v = column[i] * scale
+        lower[new, i] = v - np.rint(v * reciprocal) * prime
+    for j in range(done, new):
+        v = 0.0
+        for k in range(j, new):
+            v -= lower[k, new] * inverse[k, j]
+        inverse[new, j] = v - np.rint(v * reciprocal) * prime
+    inverse[new, new] = 1.0
+
+
+@_jit
+def _inverse_modulo(value, prime):
+    """Return the centred inverse of ``value`` modulo ``prime``, by Euclid's algorithm."""
+    r0, r1 = np.int64(prime), np.int64(value) % np.int64(prime)
+    s0, s1 = np.int64(0), np.int64(1)
+    while r1:
+        q = r0 // r1
+        r0, r1 = r1, r0 - q * r1
+        s0, s1 = s1, s0 - q * s1
+    # Here s0 * value = 1 modulo prime and |s0| < prime; one reduction centres it.
+    return s0 - np.rint(s0 / prime) * prime

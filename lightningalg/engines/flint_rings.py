@@ -1,0 +1,145 @@
+"""QQ, GF(p) and QQ[x_1, ..., x_n] by python-flint, with exact rank over QQ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import flint
+
+from lightningalg.engines.base import AbstractRing
+from lightningalg.engines.primes import is_prime
+from lightningalg.errors import InputError
+
+_RATIONAL = re.compile(r"[+-]?[0-9]{1,4000}(?:/[0-9]{1,4000})?")
+
+
+def rational(value: object) -> flint.fmpq:
+    """Return an int, ``Fraction``, numpy integer, flint number or text ``"p/q"`` as ``fmpq``.
+
+    Raises
+    ------
+    InputError
+        For floats and everything else: a float is not an exact number.
+
+    Examples
+    --------
+    >>> rational("3/6")
+    1/2
+    """
+    if isinstance(value, flint.fmpq):
+        return value
+    if isinstance(value, (int, flint.fmpz)) and not isinstance(value, bool):
+        return flint.fmpq(value)
+    if isinstance(value, Fraction):
+        return flint.fmpq(value.numerator, value.denominator)
+    if isinstance(value, str) and _RATIONAL.fullmatch(value):
+        numerator, _, denominator = value.partition("/")
+        if denominator and not int(denominator):
+            raise InputError(f"{value[:60]!r} has denominator 0")
+        return flint.fmpq(int(numerator), int(denominator or 1))
+    if hasattr(value, "__index__") and not isinstance(value, bool):
+        return flint.fmpq(value.__index__())
+    raise InputError(f"{str(value)[:60]!r} is not an exact rational: accepted are integers, fractions and 'p/q'")
+
+
+class RationalField(AbstractRing):
+    """QQ, elements ``flint.fmpq``.
+
+    Examples
+    --------
+    >>> RationalField().convert("1/3") + 1
+    4/3
+    """
+
+    name = "QQ"
+
+    def convert(self, value: object) -> flint.fmpq:
+        return rational(value)
+
+
+class PrimeField(AbstractRing):
+    """GF(p) for any prime p below 2^63, elements ``flint.nmod``.
+
+    Raises
+    ------
+    InputError
+        If p is not a prime (FLINT would end the process later).
+
+    Examples
+    --------
+    >>> PrimeField(7).convert("1/3")
+    5
+    """
+
+    def __init__(self, prime: int):
+        if isinstance(prime, bool) or not isinstance(prime, int) or not 2 <= prime < 2**63 or not is_prime(prime):
+            raise InputError(f"{str(prime)[:60]} is not a prime below 2^63")
+        self.prime = prime
+        self.name = f"GF({prime})"
+
+    def convert(self, value: object) -> flint.nmod:
+        if isinstance(value, flint.nmod):
+            return value
+        exact = rational(value)
+        denominator = flint.nmod(int(exact.q % self.prime), self.prime)
+        if denominator == 0:
+            raise InputError(f"the denominator of {exact} is divisible by {self.prime}")
+        return flint.nmod(int(exact.p % self.prime), self.prime) / denominator
+
+
+class PolynomialRing(AbstractRing):
+    """QQ[names], elements ``flint.fmpq_mpoly`` in degree reverse lexicographic order.
+
+    Examples
+    --------
+    >>> ring = PolynomialRing(["x", "y"])
+    >>> x, y = ring.generators
+    >>> (x + y) * (x + y)
+    x^2 + 2*x*y + y^2
+    """
+
+    def __init__(self, names: Sequence[str]):
+        if len(set(names)) != len(names):
+            raise InputError("variable names must be distinct")
+        self.names = tuple(names)
+        self.context = flint.fmpq_mpoly_ctx.get(self.names, flint.Ordering.degrevlex)
+        self.generators: tuple[Any, ...] = tuple(self.context.gens())
+        self.name = f"QQ[{', '.join(self.names[:6])}{', ...' if len(self.names) > 6 else ''}]"
+
+    def convert(self, value: object) -> flint.fmpq_mpoly:
+        if isinstance(value, flint.fmpq_mpoly):
+            if value.context() != self.context:
+                raise InputError(f"a polynomial in {value.context()} is not in {self.name}")
+            return value
+        return self.context.constant(rational(value))
+
+    def from_terms(self, terms: Mapping[tuple[int, ...], object]) -> flint.fmpq_mpoly:
+        """Return the polynomial with the given coefficient for each exponent vector."""
+        for exponents in terms:
+            # FLINT drops the sign of negative exponents silently
+            if len(exponents) != len(self.names) or min(exponents, default=0) < 0:
+                raise InputError(f"{exponents} is no exponent vector of {self.name}")
+        return self.context.from_dict({e: rational(c) for e, c in terms.items() if rational(c) != 0})
+
+
+def rational_rank(rows: Sequence[Sequence[object]]) -> int:
+    """Return the exact rank over QQ of a matrix of rationals.
+
+    Examples
+    --------
+    >>> rational_rank([["1/2", 1], [1, 2]])
+    1
+    """
+    if not rows or not len(rows[0]):
+        raise InputError("a matrix needs at least one row and one column")
+    integers = []
+    for row in rows:
+        exact = [rational(value) for value in row]
+        common = flint.fmpz(1)
+        for value in exact:
+            common = common.lcm(value.q)
+        integers.append([value.p * (common // value.q) for value in exact])
+    return flint.fmpz_mat(integers).rank()

@@ -1,0 +1,249 @@
+"""Batches of matrices over GF(p) as float64 arrays, with forward and reverse differentiation.
+
+Residues are *centred* integers of absolute value at most h = (p+1)/2, held in
+float64. Every product of k terms is exact as long as k h^2 < 2^53; longer ones
+are cut. ``ResidueArray``, ``DualArray`` and ``TapedArray`` are matrix-likes
+(``networks.matrix.MatrixLike``), so that a layer's one ``forward`` runs on them;
+the rule of differentiation of a layer follows from those of ``+``, entrywise
+``*``, ``@`` and ``.T``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lightningalg.engines.primes import is_prime
+from lightningalg.errors import InputError
+
+#: largest prime below 2^23: centred residues fit float32 and 511 products of two fit 2^53
+DEFAULT_PRIME = 8388593
+PRIME_LIMIT = 2**23
+
+
+class ResidueField:
+    """Arithmetic of GF(p) on float64 arrays of centred residues, p an odd prime below 2^23.
+
+    Raises
+    ------
+    InputError
+        If p is not an odd prime below 2^23.
+
+    Examples
+    --------
+    >>> field = ResidueField(7)
+    >>> field.to_integers(field.reduce(np.array([5.0, 10.0, -8.0]))).tolist()
+    [5, 3, 6]
+    """
+
+    def __init__(self, prime: int):
+        if isinstance(prime, bool) or not isinstance(prime, int) or not 3 <= prime < PRIME_LIMIT:
+            raise InputError(f"prime {str(prime)[:60]}: accepted are primes from 3 to {DEFAULT_PRIME}")
+        if not is_prime(prime):
+            raise InputError(f"{prime} is not a prime: accepted are primes from 3 to {DEFAULT_PRIME}")
+        self.prime = prime
+        half = (prime + 1) // 2
+        # sums stay below 2^53 - p, so that the multiple of p taken off in reduce() is exact as well
+        self.max_terms = (2**53 - prime) // half**2
+
+    def reduce(self, array: np.ndarray) -> np.ndarray:
+        """Reduce integers of absolute value below 2^53 - p to centred residues, in place.
+
+        The rounded quotient can be off by one next to a half-integer, which
+        gives +-(p+1)/2 instead of -+(p-1)/2: the same class, within h. Multiples of p
+        are next to integers, so that a zero residue is always exactly 0.
+        """
+        quotient = array * (1.0 / self.prime)
+        np.rint(quotient, out=quotient)
+        quotient *= self.prime
+        array -= quotient
+        return array
+
+    def from_integers(self, values: np.ndarray) -> np.ndarray:
+        """Return int64 values as centred residues in float64."""
+        residues = np.mod(values, self.prime)
+        return np.where(residues > self.prime // 2, residues - self.prime, residues).astype(np.float64)
+
+    def to_integers(self, array: np.ndarray) -> np.ndarray:
+        """Return centred residues as int64 in ``0 .. p-1``."""
+        return np.mod(array.astype(np.int64), self.prime)
+
+    def matmul(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """Return ``A @ B`` modulo p, for matrices (r, k) or batches (N, r, k) on either side."""
+        inner = A.shape[-1]
+        total = self._product(A[..., : self.max_terms], B[..., : self.max_terms, :])
+        for start in range(self.max_terms, inner, self.max_terms):
+            stop = start + self.max_terms
+            total += self._product(A[..., start:stop], B[..., start:stop, :])
+            self.reduce(total)
+        return total
+
+    def _product(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """Exact for at most ``max_terms`` inner terms. A shared factor becomes one large product."""
+        if A.ndim == 2 and B.ndim == 3:
+            batch, _, columns = B.shape
+            flat = A @ B.transpose(1, 0, 2).reshape(B.shape[1], batch * columns)
+            return self.reduce(flat).reshape(A.shape[0], batch, columns).transpose(1, 0, 2)
+        if A.ndim == 3 and B.ndim == 2:
+            flat = A.reshape(-1, A.shape[2]) @ B
+            return self.reduce(flat).reshape(*A.shape[:2], B.shape[1])
+        return self.reduce(np.matmul(A, B))
+
+
+def _transpose(values: np.ndarray) -> np.ndarray:
+    return values.swapaxes(-1, -2)
+
+
+class ResidueArray:
+    """A matrix (r, c), or a batch of them (N, r, c), over GF(p)."""
+
+    __slots__ = ("field", "values")
+
+    def __init__(self, field: ResidueField, values: np.ndarray):
+        self.field = field
+        self.values = values
+
+    def __add__(self, other: ResidueArray) -> ResidueArray:
+        return ResidueArray(self.field, self.field.reduce(self.values + other.values))
+
+    def __mul__(self, other: ResidueArray) -> ResidueArray:
+        return ResidueArray(self.field, self.field.reduce(self.values * other.values))
+
+    def __matmul__(self, other: ResidueArray) -> ResidueArray:
+        return ResidueArray(self.field, self.field.matmul(self.values, other.values))
+
+    @property
+    def T(self) -> ResidueArray:
+        """The transpose of every matrix of the batch."""
+        return ResidueArray(self.field, _transpose(self.values))
+
+
+class DualArray:
+    """``value + epsilon * tangent`` with epsilon^2 = 0: forward differentiation in one direction.
+
+    ``tangent`` is ``None`` where it is zero.
+    """
+
+    __slots__ = ("tangent", "value")
+
+    def __init__(self, value: ResidueArray, tangent: ResidueArray | None = None):
+        self.value = value
+        self.tangent = tangent
+
+    def __add__(self, other: DualArray) -> DualArray:
+        return DualArray(self.value + other.value, _plus(self.tangent, other.tangent))
+
+    def __mul__(self, other: DualArray) -> DualArray:
+        return self._bilinear(other, lambda a, b: a * b)
+
+    def __matmul__(self, other: DualArray) -> DualArray:
+        return self._bilinear(other, lambda a, b: a @ b)
+
+    def _bilinear(
+        self, other: DualArray, product: Callable[[ResidueArray, ResidueArray], ResidueArray]
+    ) -> DualArray:
+        left = None if self.tangent is None else product(self.tangent, other.value)
+        right = None if other.tangent is None else product(self.value, other.tangent)
+        return DualArray(product(self.value, other.value), _plus(left, right))
+
+    @property
+    def T(self) -> DualArray:
+        """The transpose."""
+        return DualArray(self.value.T, None if self.tangent is None else self.tangent.T)
+
+
+def _plus(left: ResidueArray | None, right: ResidueArray | None) -> ResidueArray | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return left + right
+
+
+class TapedArray:
+    """A batch that remembers how it was made: reverse differentiation, one cotangent per sample.
+
+    Parameters are shared matrices (r, c); inputs are batches (N, r, c). Gradients
+    are always batches: the gradient of a parameter has one matrix for each sample,
+    which is a row of the Jacobian.
+    """
+
+    __slots__ = ("field", "sources", "values")
+
+    def __init__(
+        self,
+        field: ResidueField,
+        values: np.ndarray,
+        sources: Sequence[tuple[TapedArray, Callable[[np.ndarray], np.ndarray]]] | None = (),
+    ):
+        self.field = field
+        self.values = values
+        #: (operand, pullback of the cotangent) pairs; ``None`` for a constant
+        self.sources = sources
+
+    @classmethod
+    def constant(cls, field: ResidueField, values: np.ndarray) -> TapedArray:
+        """Return an array that no gradient is asked of."""
+        return cls(field, values, None)
+
+    def _derived(
+        self, values: np.ndarray, *sources: tuple[TapedArray, Callable[[np.ndarray], np.ndarray]]
+    ) -> TapedArray:
+        active = [(operand, pull) for operand, pull in sources if operand.sources is not None]
+        return TapedArray(self.field, values, active or None)
+
+    def __add__(self, other: TapedArray) -> TapedArray:
+        values = self.field.reduce(self.values + other.values)
+        return self._derived(values, (self, lambda bar: bar), (other, lambda bar: bar))
+
+    def __mul__(self, other: TapedArray) -> TapedArray:
+        reduce = self.field.reduce
+        return self._derived(
+            reduce(self.values * other.values),
+            (self, lambda bar: reduce(bar * other.values)),
+            (other, lambda bar: reduce(bar * self.values)),
+        )
+
+    def __matmul__(self, other: TapedArray) -> TapedArray:
+        matmul = self.field.matmul
+        return self._derived(
+            matmul(self.values, other.values),
+            (self, lambda bar: matmul(bar, _transpose(other.values))),
+            (other, lambda bar: matmul(_transpose(self.values), bar)),
+        )
+
+    @property
+    def T(self) -> TapedArray:
+        """The transpose of every matrix of the batch."""
+        return self._derived(_transpose(self.values), (self, _transpose))
+
+    def gradients(self, cotangent: np.ndarray, leaves: Sequence[TapedArray]) -> list[np.ndarray | None]:
+        """Return for each leaf the batch of derivatives of ``<cotangent, self>``; ``None`` where it is zero."""
+        bars: dict[int, np.ndarray] = {id(self): cotangent}
+        wanted = {id(leaf) for leaf in leaves}
+        for node in _reverse_order(self):
+            bar = bars[id(node)] if id(node) in wanted else bars.pop(id(node))
+            for operand, pull in node.sources or ():
+                pulled = pull(bar)
+                known = bars.get(id(operand))
+                bars[id(operand)] = pulled if known is None else self.field.reduce(known + pulled)
+        return [bars.get(id(leaf)) for leaf in leaves]
+
+
+def _reverse_order(root: TapedArray) -> list[TapedArray]:
+    """Return the nodes with a gradient below ``root``, every node before its operands."""
+    order: list[TapedArray] = []
+    seen: set[int] = set()
+    stack: list[tuple[TapedArray, Any]] = [(root, iter(root.sources or ()))]
+    seen.add(id(root))
+    while stack:
+        node, operands = stack[-1]
+        for operand, _ in operands:
+            if id(operand) not in seen:
+                seen.add(id(operand))
+                stack.append((operand, iter(operand.sources or ())))
+                break
+        else:
+            order.append(node)
+            stack.pop()
+    return order[::-1]

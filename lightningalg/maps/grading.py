@@ -1,0 +1,194 @@
+"""Degrees and term counts of a network's map, by running ``forward`` on degrees and counts.
+
+Both are exact for all sizes that a certificate may name: no polynomial is expanded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb, inf
+
+from lightningalg.errors import TooLargeError, UnsupportedError
+from lightningalg.networks.network import INPUT, Network
+
+MAX_DEGREE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Degrees:
+    """Degree in X and in each parameter matrix: an element of a graded ring, by its degree only.
+
+    Adding needs equal degrees, multiplying adds them.
+    """
+
+    input: int
+    parameters: tuple[int, ...]
+
+    def __add__(self, other: Degrees) -> Degrees:
+        if self != other:
+            raise UnsupportedError(
+                f"the map is not homogeneous: a sum of degrees {self.input} and {other.input} in X, "
+                f"{self.parameters} and {other.parameters} in the parameter matrices"
+            )
+        return self
+
+    def __mul__(self, other: Degrees) -> Degrees:
+        pairs = zip(self.parameters, other.parameters, strict=True)
+        return Degrees(self.input + other.input, tuple(a + b for a, b in pairs))
+
+
+class _Uniform:
+    """A matrix-like all of whose entries have the same degrees: ``forward`` on it costs nothing."""
+
+    __slots__ = ("entry",)
+
+    def __init__(self, entry: Degrees):
+        self.entry = entry
+
+    def __add__(self, other: _Uniform) -> _Uniform:
+        return _Uniform(self.entry + other.entry)
+
+    def __mul__(self, other: _Uniform) -> _Uniform:
+        return _Uniform(self.entry * other.entry)
+
+    __matmul__ = __mul__
+
+    @property
+    def T(self) -> _Uniform:
+        return self
+
+
+def degrees_by_layer(network: Network) -> dict[str, Degrees]:
+    """Return for every layer the degrees of its value: in X, and in each parameter matrix.
+
+    Raises
+    ------
+    UnsupportedError
+        If a sum adds values of different degrees (residual connections): the map is not homogeneous.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> degrees_by_layer(la.lightning((3, 3, 3), (2, 2)))["layer2"]
+    Degrees(input=9, parameters=(3, 3, 3, 1, 1, 1))
+    """
+    blocks = network.parameter_blocks
+    zero = (0,) * len(blocks)
+    units = {
+        (block.node, block.name): _Uniform(Degrees(0, (*zero[:i], 1, *zero[i + 1 :])))
+        for i, block in enumerate(blocks)
+    }
+    values = {INPUT: _Uniform(Degrees(1, zero))}
+    for node in network.nodes:
+        own = {name: units[node.id, name] for name in node.layer.parameter_shapes()}
+        values[node.id] = node.layer.forward(own, *(values[source] for source in node.inputs))
+    return {node.id: values[node.id].entry for node in network.nodes}
+
+
+class _DegreeSet:
+    """A matrix-like known only by the degrees its entries may contain; bit k of ``mask`` is degree k."""
+
+    __slots__ = ("mask",)
+
+    def __init__(self, mask: int):
+        self.mask = mask
+        if mask.bit_length() > MAX_DEGREE + 1:
+            raise TooLargeError(f"a degree above {MAX_DEGREE}")
+
+    def __add__(self, other: _DegreeSet) -> _DegreeSet:
+        return _DegreeSet(self.mask | other.mask)
+
+    def __mul__(self, other: _DegreeSet) -> _DegreeSet:
+        sums = 0
+        for degree in _bits(other.mask):
+            sums |= self.mask << degree
+        return _DegreeSet(sums)
+
+    __matmul__ = __mul__
+
+    @property
+    def T(self) -> _DegreeSet:
+        return self
+
+
+def _bits(mask: int) -> list[int]:
+    return [k for k in range(mask.bit_length()) if mask >> k & 1]
+
+
+def possible_degrees(network: Network) -> tuple[int, ...]:
+    """Return, increasing, degrees in X among which are all that occur in the output.
+
+    Raises
+    ------
+    TooLargeError
+        If a possible degree exceeds 4096.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> possible_degrees(la.lightning((2, 2, 2), (1, 1), residual=True))
+    (1, 3, 5, 7, 9)
+    """
+    constant = _DegreeSet(1)
+    values = {INPUT: _DegreeSet(2)}
+    for node in network.nodes:
+        own = dict.fromkeys(node.layer.parameter_shapes(), constant)
+        values[node.id] = node.layer.forward(own, *(values[source] for source in node.inputs))
+    return tuple(_bits(values[network.output].mask))
+
+
+class _TermCount:
+    """A matrix-like of a given shape whose entries are polynomials of at most ``terms`` terms."""
+
+    __slots__ = ("shape", "terms")
+
+    def __init__(self, shape: tuple[int, int], terms: int):
+        self.shape = shape
+        self.terms = terms
+
+    def __add__(self, other: _TermCount) -> _TermCount:
+        return _TermCount(self.shape, self.terms + other.terms)
+
+    def __mul__(self, other: _TermCount) -> _TermCount:
+        return _TermCount(self.shape, self.terms * other.terms)
+
+    def __matmul__(self, other: _TermCount) -> _TermCount:
+        inner = self.shape[1]
+        return _TermCount((self.shape[0], other.shape[1]), inner * self.terms * other.terms)
+
+    @property
+    def T(self) -> _TermCount:
+        return _TermCount((self.shape[1], self.shape[0]), self.terms)
+
+
+def predicted_terms(network: Network) -> int:
+    """Return an upper bound of the number of terms of one output entry, expanded in all parameters and X.
+
+    Every sum adds and every product multiplies the counts; for a homogeneous
+    map, no more than there are monomials of its degrees. Nothing is expanded.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> predicted_terms(la.lightning((3, 3), (2,), tokens=2))
+    108
+    """
+    values = {INPUT: _TermCount((network.width, network.tokens), 1)}
+    for node in network.nodes:
+        own = {name: _TermCount(shape, 1) for name, shape in node.layer.parameter_shapes().items()}
+        values[node.id] = node.layer.forward(own, *(values[source] for source in node.inputs))
+    return min(values[network.output].terms, _monomials(network))
+
+
+def _monomials(network: Network) -> int | float:
+    """Return the number of monomials of the output's multidegree; infinity if the map is not homogeneous."""
+    try:
+        degrees = degrees_by_layer(network)[network.output]
+    except UnsupportedError:
+        return inf
+    if max((degrees.input, *degrees.parameters)) > MAX_DEGREE:
+        return inf
+    count = comb(network.width * network.tokens + degrees.input - 1, degrees.input)
+    for block, degree in zip(network.parameter_blocks, degrees.parameters, strict=True):
+        count *= comb(block.size + degree - 1, degree)
+    return count

@@ -1,0 +1,335 @@
+"""The exact polynomial map of a network: evaluation over any ring, coordinates, Jacobian."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lightningalg.certificates.sampling import stream_values
+from lightningalg.engines.base import AbstractRing
+from lightningalg.engines.flint_rings import PolynomialRing, PrimeField, RationalField, rational_rank
+from lightningalg.errors import InputError, ShapeError, TooLargeError
+from lightningalg.maps.closed_form import attention_coefficients
+from lightningalg.maps.dual import Dual
+from lightningalg.maps.grading import Degrees, degrees_by_layer, predicted_terms
+from lightningalg.networks.families import attention_chain
+from lightningalg.networks.matrix import Matrix
+from lightningalg.networks.network import Network
+
+if TYPE_CHECKING:
+    import sympy
+
+#: largest predicted number of terms of all outputs together that is expanded unasked
+MAX_TERMS = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """One coefficient coordinate: the coefficient of a monomial in X in one output entry.
+
+    ``polynomial`` is an ``fmpq_mpoly`` in the parameters; ``exponents`` are those
+    of the entries of X, row by row.
+    """
+
+    output: tuple[int, int]
+    exponents: tuple[int, ...]
+    polynomial: Any
+
+
+@dataclass(frozen=True, slots=True)
+class JacobianMatrix:
+    """A matrix of polynomials in the parameters: a row for each coordinate, a column for each parameter."""
+
+    rows: tuple[tuple[Any, ...], ...]
+    ring: PolynomialRing
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Coordinates and parameters."""
+        return len(self.rows), len(self.ring.names)
+
+    def at(self, point: Sequence[object]) -> tuple[tuple[Any, ...], ...]:
+        """Return the matrix at a rational point, entries ``flint.fmpq``."""
+        field = RationalField()
+        values = [field.convert(value) for value in point]
+        if len(values) != len(self.ring.names):
+            raise ShapeError(f"{len(values)} values for {len(self.ring.names)} parameters")
+        return tuple(tuple(entry(*values) for entry in row) for row in self.rows)
+
+    def rank_at(self, point: Sequence[object]) -> int:
+        """Return the exact rank over QQ at a rational point: a lower bound of the generic rank."""
+        return rational_rank(self.at(point))
+
+    def rank_mod(self, prime: int, point: Sequence[object]) -> int:
+        """Return the rank over GF(p) at a rational point: a lower bound of the rank over QQ there.
+
+        Raises
+        ------
+        InputError
+            If p is not a prime, or divides a denominator.
+        """
+        from lightningalg.engines.choose import linear_algebra_for_any_prime
+
+        field = PrimeField(prime)
+        residues = [[int(field.convert(value)) for value in row] for row in self.at(point)]
+        return linear_algebra_for_any_prime().rank(_int_array(residues), prime)
+
+    def to_sympy(self) -> sympy.ImmutableMatrix:
+        """Return the matrix with sympy entries."""
+        from lightningalg.engines.sympy_bridge import to_sympy_matrix
+
+        return to_sympy_matrix(self.rows)
+
+
+class PolynomialMap:
+    """The map ``(theta, X) -> f_theta(X)`` of a network, exact over every ring.
+
+    Parameters are numbered as in ``Network``; their names are the matrix' letter,
+    the number of its layer among those with parameters, row and column (from 1):
+    ``Q1_1_2``. Inputs are ``X_1_1``, ...
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> phi = la.lightning(widths=(1, 1), ranks=(1,), tokens=1).polynomial_map()
+    >>> phi.parameter_names
+    ('Q1_1_1', 'K1_1_1', 'V1_1_1')
+    >>> phi([2, 3, 5], [["1/2"]])
+    Matrix([[15/4]])
+    >>> phi.expand()
+    Matrix([[Q1_1_1*K1_1_1*V1_1_1*X_1_1^3]])
+    """
+
+    def __init__(self, network: Network):
+        self.network = network
+        numbers: dict[str, int] = {}
+        names: list[str] = []
+        for block in network.parameter_blocks:
+            number = numbers.setdefault(block.node, len(numbers) + 1)
+            height, width = block.shape
+            names += [
+                f"{block.name}{number}_{i + 1}_{j + 1}" for i in range(height) for j in range(width)
+            ]  # fmt: skip
+        self.parameter_names: tuple[str, ...] = tuple(names)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the entries of X, row by row."""
+        height, width = self.network.width, self.network.tokens
+        return tuple(f"X_{i + 1}_{k + 1}" for i in range(height) for k in range(width))
+
+    # -- evaluation ---------------------------------------------------------
+
+    def matrices(self, theta: Sequence[Any] | Mapping[str, Any]) -> dict[tuple[str, str], Matrix]:
+        """Return the parameter matrices for all parameters in order, or by name.
+
+        Raises
+        ------
+        ShapeError, InputError
+            If values are missing or too many, or a name is unknown.
+        """
+        if isinstance(theta, Mapping):
+            unknown = [name for name in theta if name not in set(self.parameter_names)]
+            missing = [name for name in self.parameter_names if name not in theta]
+            if unknown or missing:
+                raise InputError(f"unknown parameters {unknown[:3]}, missing parameters {missing[:3]}")
+            theta = [theta[name] for name in self.parameter_names]
+        if len(theta) != len(self.parameter_names):
+            raise ShapeError(f"{len(theta)} values for {len(self.parameter_names)} parameters")
+        return {
+            (block.node, block.name): Matrix.from_flat(
+                theta[block.offset : block.offset + block.size], block.shape
+            )
+            for block in self.network.parameter_blocks
+        }
+
+    def __call__(
+        self,
+        theta: Sequence[Any] | Mapping[str, Any],
+        X: Sequence[Sequence[Any]] | Matrix,
+        ring: AbstractRing | None = None,
+    ) -> Matrix:
+        """Return ``f_theta(X)`` exactly.
+
+        Parameters
+        ----------
+        theta
+            All parameters in order, or by name.
+        X
+            width x tokens.
+        ring
+            Entries are converted into it; the default is QQ for plain numbers
+            and none for elements of other rings (polynomials, residues,
+            sympy expressions), which are used as they are.
+
+        Raises
+        ------
+        InputError
+            For floats, or values that are not in the ring.
+        ShapeError
+            If X has the wrong shape.
+        """
+        values = X if isinstance(X, Matrix) else Matrix(X)
+        if values.shape != (self.network.width, self.network.tokens):
+            raise ShapeError(
+                f"input of shape {values.shape[0]} x {values.shape[1]}, "
+                f"but the network takes {self.network.width} x {self.network.tokens}"
+            )
+        matrices = self.matrices(theta)
+        if ring is None and _all_plain([values, *matrices.values()]):
+            ring = RationalField()
+        if ring is not None:
+            values = values.map(ring.convert)
+            matrices = {key: matrix.map(ring.convert) for key, matrix in matrices.items()}
+        return self.network.forward(matrices, values)
+
+    def derivative(
+        self, theta: Sequence[object], X: Sequence[Sequence[object]], direction: Sequence[object]
+    ) -> Matrix:
+        """Return ``d/d(epsilon) f_{theta + epsilon direction}(X)`` at epsilon = 0, over QQ."""
+        convert = RationalField().convert
+        duals = [Dual(convert(v), convert(w)) for v, w in zip(theta, direction, strict=True)]
+        zero = convert(0)
+        inputs = [[Dual(convert(x), zero) for x in row] for row in X]
+        return self(duals, inputs).map(lambda entry: entry.tangent)
+
+    # -- degrees ------------------------------------------------------------
+
+    def degrees(self) -> Degrees:
+        """Return the degrees in X and in each parameter matrix of every output entry.
+
+        Exact for every size, without expansion (``maps.grading``).
+
+        Raises
+        ------
+        UnsupportedError
+            If the map is not homogeneous.
+        """
+        return degrees_by_layer(self.network)[self.network.output]
+
+    # -- coefficient coordinates --------------------------------------------
+
+    def _check_size(self, max_terms: int) -> None:
+        outputs = self.network.output_width * self.network.tokens
+        predicted = predicted_terms(self.network) * outputs
+        if predicted > max_terms:
+            raise TooLargeError(
+                f"expanding this map gives up to {predicted:,} terms in {outputs} output entries "
+                f"(limit {max_terms:,}): use sample coordinates (la.dimension, sampled_jacobian), "
+                f"which need no expansion, or raise max_terms"
+            )
+
+    def expand(self, max_terms: int = MAX_TERMS) -> Matrix:
+        """Return the output as polynomials over QQ in all parameters and inputs.
+
+        Raises
+        ------
+        TooLargeError
+            If more than ``max_terms`` terms are predicted; says how many.
+        """
+        self._check_size(max_terms)
+        ring = PolynomialRing(self.parameter_names + self.input_names)
+        count = len(self.parameter_names)
+        X = Matrix.from_flat(ring.generators[count:], (self.network.width, self.network.tokens))
+        return self(ring.generators[:count], X)
+
+    def coefficients(self, max_terms: int = MAX_TERMS) -> list[Coefficient]:
+        """Return all coefficient coordinates: one for each output entry and monomial in X that occurs.
+
+        Raises
+        ------
+        TooLargeError
+            As ``expand``.
+        """
+        ring = PolynomialRing(self.parameter_names)
+        count = len(self.parameter_names)
+        found = []
+        for i, row in enumerate(self.expand(max_terms).rows):
+            for k, polynomial in enumerate(row):
+                groups: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
+                for exponents, coefficient in polynomial.to_dict().items():
+                    groups.setdefault(exponents[count:], {})[exponents[:count]] = coefficient
+                found += [
+                    Coefficient((i, k), monomial, ring.from_terms(terms))
+                    for monomial, terms in sorted(groups.items(), reverse=True)
+                ]
+        return found
+
+    def closed_form(self) -> list[Any]:
+        """Return the coefficient coordinates of a single attention head by MATH.md section 1.
+
+        For t >= 2 the ``d_out * d(d+1)/2 * d`` numbers ``T_{i,ab,c}``; for t = 1 the
+        coefficients of the cubic forms. They span what ``coefficients`` spans.
+
+        Raises
+        ------
+        InputError
+            If the network is not one attention head.
+        """
+        chain = attention_chain(self.network)
+        if chain is None or len(chain) != 1:
+            raise InputError("the closed form is for a single attention head")
+        ring = PolynomialRing(self.parameter_names)
+        matrices = [self.matrices(ring.generators)[block.node, block.name] for block in self.network.parameter_blocks]
+        return attention_coefficients(*matrices, tokens=self.network.tokens)
+
+    def jacobian(self, *, closed_form: bool = True, max_terms: int = MAX_TERMS) -> JacobianMatrix:
+        """Return the symbolic Jacobian of the coefficient coordinates.
+
+        Parameters
+        ----------
+        closed_form
+            Use ``closed_form()`` where it applies (a single attention head): far
+            fewer and sparser rows, the same rank everywhere.
+        max_terms
+            Limit of the expansion otherwise.
+
+        Raises
+        ------
+        TooLargeError
+            As ``expand``.
+        """
+        chain = attention_chain(self.network)
+        if closed_form and chain is not None and len(chain) == 1:
+            coordinates = self.closed_form()
+        else:
+            coordinates = [c.polynomial for c in self.coefficients(max_terms)]
+        ring = PolynomialRing(self.parameter_names)
+        rows = tuple(
+            tuple(polynomial.derivative(c) for c in range(len(ring.names))) for polynomial in coordinates
+        )
+        return JacobianMatrix(rows, ring)
+
+    def random_point(self, seed: str = "0", bound: int = 40) -> list[int]:
+        """Return integers in ``-bound .. bound`` for all parameters, by the seed rule.
+
+        Small integers often land on degenerate strata: 20 to 40 is a good bound (PERFORMANCE.md section 3).
+        """
+        values = stream_values(seed, "point", len(self.parameter_names), 2 * bound + 1)
+        return [value - bound for value in values]
+
+    # -- sympy ---------------------------------------------------------------
+
+    def to_sympy(self, max_terms: int = MAX_TERMS) -> sympy.ImmutableMatrix:
+        """Return the output matrix as sympy expressions in symbols named as here."""
+        from lightningalg.engines.sympy_bridge import to_sympy_matrix
+
+        return to_sympy_matrix(self.expand(max_terms).rows)
+
+
+def _all_plain(matrices: Sequence[Matrix]) -> bool:
+    """Whether all entries are numbers or text, which only a conversion makes exact."""
+    plain = (int, float, str, complex)
+    return all(
+        isinstance(entry, plain) or type(entry).__name__ in ("Fraction", "int64", "float64", "Decimal")
+        for matrix in matrices
+        for row in matrix.rows
+        for entry in row
+    )
+
+
+def _int_array(rows: Sequence[Sequence[int]]) -> Any:
+    import numpy as np
+
+    return np.array(rows, dtype=np.int64)

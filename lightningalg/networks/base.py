@@ -1,0 +1,64 @@
+"""What a layer is. A new layer type is one new file in ``networks/layers``."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, ClassVar
+
+from lightningalg.errors import InputError
+
+MAX_SIZE = 1_000_000
+
+
+def positive_size(value: object, name: str) -> int:
+    """Return ``value`` if it is an integer from 1 to 1,000,000.
+
+    Raises
+    ------
+    InputError
+        Naming ``name`` and what is accepted.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_SIZE:
+        raise InputError(f"{name} is {str(value)[:60]!s}: accepted are integers from 1 to {MAX_SIZE}")
+    return value
+
+
+class AbstractLayer(ABC):
+    """A layer: sizes (the dataclass fields), named parameter matrices and an arithmetic ``forward``.
+
+    Concrete layers are frozen dataclasses with positive integer fields; these
+    are also the keys of the layer in TOML and JSON. They are found by their
+    ``type_name``; nothing else needs to know about a new one.
+    """
+
+    #: the ``type`` in TOML, JSON and certificates
+    type_name: ClassVar[str]
+
+    #: fewest and most inputs; ``None``: no limit
+    arity: ClassVar[tuple[int, int | None]] = (1, 1)
+
+    def __post_init__(self) -> None:
+        for name, value in self.sizes().items():
+            positive_size(value, name)
+
+    def sizes(self) -> dict[str, int]:
+        """Return the layer's own keys and values, in order."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    @abstractmethod
+    def parameter_shapes(self) -> dict[str, tuple[int, int]]:
+        """Return name and shape of every parameter matrix, in certificate order."""
+
+    @abstractmethod
+    def input_width(self) -> int | None:
+        """Return the width every input must have; ``None`` if any (equal) width will do."""
+
+    @abstractmethod
+    def output_width(self, input_width: int) -> int:
+        """Return the width of the value for inputs of ``input_width``."""
+
+    @abstractmethod
+    def forward(self, parameters: Mapping[str, Any], *inputs: Any) -> Any:
+        """Return the value; uses only ``+``, entrywise ``*``, ``@`` and ``.T`` of matrix-likes."""

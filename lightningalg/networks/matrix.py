@@ -1,0 +1,119 @@
+"""Matrices over any commutative ring, so that one ``forward`` runs on all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, Self
+
+from lightningalg.errors import ShapeError
+
+
+class MatrixLike(Protocol):
+    """What a layer may use of a matrix: sums, products, entrywise products, the transpose.
+
+    ``Matrix`` (any ring), ``ResidueArray`` (a batch modulo p), ``DualArray``
+    and ``TapedArray`` (a batch with derivatives) all provide it.
+    """
+
+    def __add__(self, other: Any) -> Self: ...
+    def __mul__(self, other: Any) -> Self: ...
+    def __matmul__(self, other: Any) -> Self: ...
+    @property
+    def T(self) -> Self: ...
+
+
+class Matrix:
+    """A matrix whose entries are elements of one commutative ring.
+
+    Entries need only ``+`` and ``*``: ints, ``Fraction``, residues,
+    polynomials, dual numbers, sympy expressions.
+
+    Examples
+    --------
+    >>> A = Matrix([[1, 2], [3, 4]])
+    >>> (A @ A.T).rows
+    ((5, 11), (11, 25))
+    >>> (A * A + A).rows
+    ((2, 6), (12, 20))
+    """
+
+    __slots__ = ("rows",)
+
+    def __init__(self, rows: Iterable[Iterable[Any]]):
+        self.rows = tuple(tuple(row) for row in rows)
+        if len({len(row) for row in self.rows}) != 1 or not self.rows[0]:
+            raise ShapeError("a matrix needs at least one row and column, and rows of equal length")
+
+    @classmethod
+    def from_flat(cls, values: Sequence[Any], shape: tuple[int, int]) -> Matrix:
+        """Return the matrix of the given shape whose rows, one after the other, are ``values``."""
+        height, width = shape
+        if len(values) != height * width:
+            raise ShapeError(f"{len(values)} values do not fill a {height} x {width} matrix")
+        return cls(values[i * width : (i + 1) * width] for i in range(height))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.rows), len(self.rows[0])
+
+    @property
+    def T(self) -> Matrix:
+        """The transpose."""
+        return Matrix(zip(*self.rows, strict=True))
+
+    def map(self, function: Callable[[Any], Any]) -> Matrix:
+        """Return the matrix of ``function(entry)``."""
+        return Matrix([function(entry) for entry in row] for row in self.rows)
+
+    def _entrywise(self, other: Matrix, sign: str, operation: Callable[[Any, Any], Any]) -> Matrix:
+        if self.shape != other.shape:
+            raise ShapeError(f"{_size(self)} {sign} {_size(other)}: the shapes must be equal")
+        return Matrix(
+            [operation(a, b) for a, b in zip(row, row_, strict=True)]
+            for row, row_ in zip(self.rows, other.rows, strict=True)
+        )
+
+    def __add__(self, other: Matrix) -> Matrix:
+        return self._entrywise(other, "+", lambda a, b: a + b)
+
+    def __mul__(self, other: Matrix) -> Matrix:
+        return self._entrywise(other, "*", lambda a, b: a * b)
+
+    def __matmul__(self, other: Matrix) -> Matrix:
+        if self.shape[1] != other.shape[0]:
+            raise ShapeError(f"{_size(self)} @ {_size(other)}: the inner sizes must be equal")
+        columns = other.T.rows
+        return Matrix([_dot(row, column) for column in columns] for row in self.rows)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Matrix) and self.rows == other.rows
+
+    def __hash__(self) -> int:
+        return hash(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Matrix({[list(row) for row in self.rows]})"
+
+
+def _dot(left: Sequence[Any], right: Sequence[Any]) -> Any:
+    total = left[0] * right[0]
+    for a, b in zip(left[1:], right[1:], strict=True):
+        total = total + a * b
+    return total
+
+
+def _size(matrix: Matrix) -> str:
+    return f"{matrix.shape[0]} x {matrix.shape[1]}"
+
+
+def entrywise_power(X: Any, exponent: int) -> Any:
+    """Return the entrywise power of a matrix-like ``X``, ``exponent >= 1``, by repeated squaring."""
+    result = None
+    while True:
+        if exponent & 1:
+            result = X if result is None else result * X
+        exponent >>= 1
+        if not exponent:
+            return result
+        X = X * X

@@ -1,0 +1,300 @@
+"""Networks: layers on a directed acyclic graph, checked at construction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+from lightningalg.errors import InputError, ShapeError
+from lightningalg.networks.base import AbstractLayer, positive_size
+
+if TYPE_CHECKING:
+    from lightningalg.maps.polynomial_map import PolynomialMap
+
+INPUT = "input"
+MAX_LAYERS = 100_000
+_ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A layer at its place in the graph: its ``id`` and the ids of its inputs."""
+
+    id: str
+    inputs: tuple[str, ...]
+    layer: AbstractLayer
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not _ID.fullmatch(self.id) or self.id == INPUT:
+            raise InputError(
+                f"layer id {str(self.id)[:80]!r}: accepted are 1 to 64 letters, digits, '_', '-', '.', "
+                f"starting with a letter, other than 'input'"
+            )
+
+    def __str__(self) -> str:
+        return f'layer "{self.id}" ({self.layer.type_name})'
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterBlock:
+    """One parameter matrix of a network and where its entries stand among all parameters."""
+
+    node: str
+    name: str
+    shape: tuple[int, int]
+    offset: int
+
+    @property
+    def size(self) -> int:
+        """Number of entries."""
+        return self.shape[0] * self.shape[1]
+
+    def index(self, row: int, column: int) -> int:
+        """Return the number of the entry ``(row, column)`` among all parameters of the network."""
+        return self.offset + row * self.shape[1] + column
+
+
+class Network:
+    """A network on ``width x tokens`` inputs: layers on a networkx DAG with one output.
+
+    Two networks are equal if their descriptions are: same tokens, width, ids,
+    inputs, types and sizes. Nodes are kept in topological order (the given
+    order where it already is one). ``theta`` lists all parameters: nodes in
+    order, matrices in their layer's order, row by row.
+
+    Parameters
+    ----------
+    nodes
+        The layers; inputs are ids of other nodes or ``"input"``.
+    tokens
+        Number of columns of the input, >= 1.
+    width
+        Number of rows of the input; may be omitted if a layer that reads the
+        input fixes it.
+
+    Raises
+    ------
+    InputError, ShapeError
+        Naming the layer, and both shapes where two do not fit.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> net = la.lightning(widths=(4, 3, 2, 4), ranks=(2, 2, 2), tokens=2)
+    >>> net.parameter_count
+    62
+    >>> la.Network.from_toml(net.to_toml()) == net
+    True
+    """
+
+    def __init__(self, nodes: Iterable[Node], *, tokens: int = 2, width: int | None = None):
+        self.tokens = positive_size(tokens, "tokens")
+        self.nodes = _ordered(list(nodes))
+        self.width = self._input_width(width)
+        self.output = self._output()
+        self.widths = self._check_shapes()
+
+    # -- construction -------------------------------------------------------
+
+    def _input_width(self, width: int | None) -> int:
+        if width is not None:
+            return positive_size(width, "width")
+        for node in self.nodes:
+            needed = node.layer.input_width()
+            if INPUT in node.inputs and needed is not None:
+                return needed
+        raise InputError('the width of the input is not fixed by any layer: give "width"')
+
+    def _output(self) -> str:
+        sinks = [node.id for node in self.nodes if self.graph.out_degree(node.id) == 0]
+        if len(sinks) != 1:
+            raise InputError(
+                f"a network has one output, but {len(sinks)} layers feed no other layer: "
+                f"{', '.join(sinks[:5])}; join them with a sum layer"
+            )
+        return sinks[0]
+
+    def _check_shapes(self) -> dict[str, int]:
+        widths = {INPUT: self.width}
+        for node in self.nodes:
+            least, most = node.layer.arity
+            if len(node.inputs) < least or (most is not None and len(node.inputs) > most):
+                accepted = str(least) if most == least else f"{least} or more"
+                raise ShapeError(f"{node} has {len(node.inputs)} inputs; accepted: {accepted}")
+            needed = node.layer.input_width()
+            wanted = widths[node.inputs[0]] if needed is None else needed
+            for source in node.inputs:
+                if widths[source] != wanted:
+                    raise ShapeError(
+                        f"{node} needs inputs of shape {wanted} x {self.tokens}, "
+                        f'but "{source}" has shape {widths[source]} x {self.tokens}'
+                    )
+            widths[node.id] = node.layer.output_width(wanted)
+        return widths
+
+    # -- structure ----------------------------------------------------------
+
+    @cached_property
+    def graph(self) -> nx.DiGraph:
+        """The DAG: node ids and ``"input"``, an edge from every input to its layer."""
+        return _graph(self.nodes)
+
+    @cached_property
+    def consumers(self) -> dict[str, tuple[str, ...]]:
+        """For ``"input"`` and every layer id the ids of the layers that read it (once for each reading)."""
+        found: dict[str, list[str]] = {INPUT: [], **{node.id: [] for node in self.nodes}}
+        for node in self.nodes:
+            for source in node.inputs:
+                found[source].append(node.id)
+        return {source: tuple(ids) for source, ids in found.items()}
+
+    @cached_property
+    def by_id(self) -> dict[str, Node]:
+        """Nodes by id."""
+        return {node.id: node for node in self.nodes}
+
+    @property
+    def output_width(self) -> int:
+        """Number of rows of the output."""
+        return self.widths[self.output]
+
+    @cached_property
+    def parameter_blocks(self) -> tuple[ParameterBlock, ...]:
+        """All parameter matrices in order, with their offsets."""
+        blocks = []
+        offset = 0
+        for node in self.nodes:
+            for name, shape in node.layer.parameter_shapes().items():
+                blocks.append(ParameterBlock(node.id, name, shape, offset))
+                offset += shape[0] * shape[1]
+        return tuple(blocks)
+
+    @property
+    def parameter_count(self) -> int:
+        """Number n of parameters."""
+        return sum(block.size for block in self.parameter_blocks)
+
+    # -- arithmetic ---------------------------------------------------------
+
+    def forward(self, parameters: Mapping[tuple[str, str], Any], X: Any) -> Any:
+        """Return the output for one matrix-like per parameter block and the input ``X``.
+
+        ``parameters`` maps ``(node id, matrix name)`` to matrices over any ring
+        (see ``MatrixLike``); ``X`` is ``width x tokens`` over the same ring.
+        """
+        values = {INPUT: X}
+        for node in self.nodes:
+            own = {name: parameters[node.id, name] for name in node.layer.parameter_shapes()}
+            values[node.id] = node.layer.forward(own, *(values[source] for source in node.inputs))
+        return values[self.output]
+
+    def polynomial_map(self) -> PolynomialMap:
+        """Return the exact polynomial map ``(theta, X) -> f_theta(X)`` over QQ."""
+        # Upwards on purpose: INTERFACE.md promises this method, and the map needs an algebra system.
+        from lightningalg.maps.polynomial_map import PolynomialMap
+
+        return PolynomialMap(self)
+
+    def then(self, other: Network) -> Network:
+        """Return the composition: ``other`` applied to this network's output.
+
+        Ids of ``other`` that are taken get the suffix ``-2``, ``-3``, ...
+
+        Raises
+        ------
+        ShapeError
+            If widths or tokens do not fit.
+        """
+        if (self.output_width, self.tokens) != (other.width, other.tokens):
+            raise ShapeError(
+                f"output {self.output_width} x {self.tokens} does not fit input {other.width} x {other.tokens}"
+            )
+        names = {INPUT: self.output}
+        taken = set(self.by_id)
+        nodes = list(self.nodes)
+        for node in other.nodes:
+            names[node.id] = fresh = _fresh_id(node.id, taken)
+            taken.add(fresh)
+            nodes.append(Node(fresh, tuple(names[source] for source in node.inputs), node.layer))
+        return Network(nodes, tokens=self.tokens, width=self.width)
+
+    # -- description --------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the description of FORMAT.md section 2."""
+        layers = [
+            {"id": node.id, "inputs": list(node.inputs), "type": node.layer.type_name, **node.layer.sizes()}
+            for node in self.nodes
+        ]
+        return {"tokens": self.tokens, "width": self.width, "layers": layers}
+
+    def to_toml(self) -> str:
+        """Return the network as TOML text; ``from_toml`` gives an equal network."""
+        from lightningalg.networks.spec import to_toml
+
+        return to_toml(self)
+
+    @classmethod
+    def from_toml(cls, text: str) -> Network:
+        """Return the network described by TOML text (see ``lightningalg.networks.spec``)."""
+        from lightningalg.networks.spec import from_toml
+
+        return from_toml(text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Network) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash((self.tokens, self.width, self.nodes))
+
+    def __str__(self) -> str:
+        from lightningalg.networks.families import summary
+
+        return summary(self)
+
+    def __repr__(self) -> str:
+        return f"<Network {self}>"
+
+
+def _graph(nodes: Iterable[Node]) -> nx.DiGraph:
+    graph = nx.DiGraph()
+    graph.add_node(INPUT)
+    for node in nodes:
+        graph.add_node(node.id, layer=node.layer)
+        graph.add_edges_from((source, node.id) for source in node.inputs)
+    return graph
+
+
+def _ordered(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Return the nodes in topological order, ties in the given order, after checking the references."""
+    if not 1 <= len(nodes) <= MAX_LAYERS:
+        raise InputError(f"a network has 1 to {MAX_LAYERS} layers, not {len(nodes)}")
+    by_id = {node.id: node for node in nodes}
+    if len(by_id) != len(nodes):
+        ids = [node.id for node in nodes]
+        raise InputError(f'layer id "{next(i for i in ids if ids.count(i) > 1)}" occurs twice')
+    for node in nodes:
+        for source in node.inputs:
+            if source != INPUT and source not in by_id:
+                raise InputError(f'{node} reads "{str(source)[:80]}", which is no layer of this network')
+    position = {node.id: number for number, node in enumerate(nodes)} | {INPUT: -1}
+    graph = _graph(nodes)
+    try:
+        order = list(nx.lexicographical_topological_sort(graph, key=position.__getitem__))
+    except nx.NetworkXUnfeasible:
+        cycle = " -> ".join(edge[0] for edge in nx.find_cycle(graph))
+        raise InputError(f"the layers form a cycle: {cycle[:200]}") from None
+    return tuple(by_id[name] for name in order if name != INPUT)
+
+
+def _fresh_id(wanted: str, taken: set[str]) -> str:
+    fresh, number = wanted, 1
+    while fresh in taken:
+        number += 1
+        fresh = f"{wanted[:58]}-{number}"
+    return fresh

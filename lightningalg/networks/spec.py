@@ -1,0 +1,132 @@
+"""Descriptions of networks: tables (from flags, TOML or JSON) to ``Network`` and back.
+
+A table is either a *family* (``kind``, ``widths``, ``ranks``, ``tokens``, ``heads``,
+``residual``, ``degree``) or a list ``layer`` of layer tables with optional ``tokens`` and
+``width``. Nothing in a table is evaluated.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from lightningalg import builders
+from lightningalg.errors import InputError
+from lightningalg.networks.layers import LAYER_TYPES
+from lightningalg.networks.network import INPUT, Network, Node
+
+#: keys of each kind besides ``kind``; the first ones are required
+_KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "lightning": (("widths", "ranks"), ("tokens", "heads", "residual")),
+    "monomial": (("widths",), ("degree",)),
+}
+KINDS = tuple(_KINDS)
+
+
+def network_from_table(table: Mapping[str, Any]) -> Network:
+    """Return the network of a family table or of a table with ``layer``.
+
+    Raises
+    ------
+    InputError
+        Naming the unknown or missing key, the layer, or the size, and what is accepted.
+    """
+    if "layer" in table or "layers" in table:
+        return _from_layers(table)
+    kind = table.get("kind", "lightning")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise InputError(f"kind {str(kind)[:60]!r} is unknown: accepted are {', '.join(KINDS)}")
+    required, optional = _KINDS[kind]
+    _check_keys(table, {"kind", *required, *optional}, f"a {kind} network")
+    for key in required:
+        if key not in table:
+            raise InputError(f'a {kind} network needs "{key}"')
+    arguments = {key: value for key, value in table.items() if key != "kind"}
+    return getattr(builders, kind)(**arguments)
+
+
+def _from_layers(table: Mapping[str, Any]) -> Network:
+    key = "layer" if "layer" in table else "layers"
+    _check_keys(table, {"tokens", "width", key}, "a network")
+    layers = table[key]
+    if not isinstance(layers, Sequence) or isinstance(layers, str) or not layers:
+        raise InputError(f'"{key}" must be a non-empty list of tables, written [[{key}]]')
+    nodes: list[Node] = []
+    for number, layer in enumerate(layers, start=1):
+        if not isinstance(layer, Mapping):
+            raise InputError(f"{key} number {number} must be a table")
+        nodes.append(_node(layer, number, nodes[-1].id if nodes else INPUT))
+    return Network(nodes, tokens=table.get("tokens", 2), width=table.get("width"))
+
+
+def _node(table: Mapping[str, Any], number: int, previous: str) -> Node:
+    name = table.get("id", f"layer{number}")
+    where = f'layer "{str(name)[:64]}"'
+    type_name = table.get("type")
+    if not isinstance(type_name, str) or type_name not in LAYER_TYPES:
+        known = ", ".join(LAYER_TYPES)
+        problem = "has no type" if type_name is None else f"has the unknown type {str(type_name)[:60]!r}"
+        raise InputError(f"{where} {problem}: known types are {known}")
+    layer_type = LAYER_TYPES[type_name]
+    sizes = [field.name for field in fields(layer_type)]  # type: ignore[arg-type]
+    _check_keys(table, {"id", "inputs", "type", *sizes}, f"{where} ({type_name})")
+    missing = [size for size in sizes if size not in table]
+    if missing:
+        raise InputError(f"{where} ({type_name}) needs {' and '.join(missing)}")
+    try:
+        layer = layer_type(**{size: table[size] for size in sizes})
+    except InputError as error:
+        raise InputError(f"{where} ({type_name}): {error}") from None
+    return Node(name, _inputs(table.get("inputs", [previous]), where), layer)
+
+
+def _inputs(value: object, where: str) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or not value or not all(isinstance(item, str) for item in value):
+        raise InputError(f'{where}: "inputs" must be a non-empty list of layer ids')
+    return tuple(value)
+
+
+def _check_keys(table: Mapping[str, Any], accepted: set[str], what: str) -> None:
+    for key in table:
+        if key not in accepted:
+            raise InputError(
+                f"{what} has no field {str(key)[:60]!r}: accepted are {', '.join(sorted(accepted))}"
+            )
+
+
+def from_toml(text: str) -> Network:
+    """Return the network described by TOML text.
+
+    Raises
+    ------
+    InputError
+        With line and column if the text is not TOML; naming the field otherwise.
+
+    Examples
+    --------
+    >>> print(from_toml('widths = [3, 2]\\nranks = [5]'))
+    lightning, widths 3,2, ranks 5, tokens 2
+    """
+    return network_from_table(parse_toml(text))
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the table of TOML text; errors carry line and column."""
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        problem = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "nested too deeply"
+        raise InputError(f"not TOML: {problem}") from None
+
+
+def to_toml(network: Network) -> str:
+    """Return TOML text with one ``[[layer]]`` table for each layer."""
+    lines = [f"tokens = {network.tokens}", f"width = {network.width}"]
+    for node in network.nodes:
+        inputs = ", ".join(f'"{source}"' for source in node.inputs)
+        lines += ["", "[[layer]]", f'id = "{node.id}"', f"inputs = [{inputs}]"]
+        lines += [f'type = "{node.layer.type_name}"']
+        lines += [f"{name} = {size}" for name, size in node.layer.sizes().items()]
+    return "\n".join(lines) + "\n"

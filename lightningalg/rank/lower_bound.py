@@ -1,0 +1,165 @@
+"""Lower bounds of the generic rank: a minor of the sampled Jacobian that is not zero modulo a prime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lightningalg.certificates import MinorWitness
+from lightningalg.certificates.sampling import validate_seed
+from lightningalg.engines.base import AbstractLinearAlgebra, RankProfile
+from lightningalg.engines.residue_arrays import DEFAULT_PRIME, ResidueField
+from lightningalg.errors import InputError, TooLargeError
+from lightningalg.maps.sampled_jacobian import SampledJacobian
+from lightningalg.networks.network import Network
+from lightningalg.rank.gauge import gauge_columns
+
+#: rows beyond the expected rank; every case tried had full rank with 10 (PERFORMANCE.md section 1)
+SPARE_ROWS = 10
+#: batches without growth after which a rank below the target is believed
+PATIENCE = 3
+DEFAULT_MEMORY = 4.0
+
+#: gives the engine for a matrix of that size, and the reason for the choice
+EngineChoice = Callable[[int, int], tuple[AbstractLinearAlgebra, str]]
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class LowerBound:
+    """A minor witness with the account of how it was found.
+
+    ``engine`` names the engine of the last elimination and why it was chosen;
+    ``matrix`` is that matrix' shape.
+    """
+
+    witness: MinorWitness
+    engine: str
+    matrix: tuple[int, int]
+
+
+def rank_lower_bound(
+    network: Network,
+    *,
+    target: int,
+    choose: EngineChoice,
+    prime: int = DEFAULT_PRIME,
+    seed: str = "0",
+    max_memory: float = DEFAULT_MEMORY,
+    progress: Progress = lambda message: None,
+) -> LowerBound:
+    """Prove ``generic rank >= r`` by a non-zero r x r minor at one point modulo ``prime``.
+
+    Rows are added until r meets ``target`` (a proved upper bound, beyond which nothing can be found) or
+    has stopped growing over three batches. An unlucky point or prime gives a smaller bound, still valid.
+
+    Parameters
+    ----------
+    network
+        Any network with parameters.
+    target
+        Where to stop.
+    choose
+        Picks the engine for a matrix size.
+    prime, seed
+        Odd prime below 2^23, and the seed of the point, inputs and functionals (FORMAT.md section 3).
+    max_memory
+        GiB that the matrix and its elimination may take.
+    progress
+        Told what is being done.
+
+    Raises
+    ------
+    InputError
+        For a bad prime or seed, or a network without parameters.
+    TooLargeError
+        If the predicted memory exceeds ``max_memory``.
+
+    References
+    ----------
+    MATH.md section 2.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> from lightningalg.engines.choose import linear_algebra
+    >>> rank_lower_bound(la.lightning((2, 2), (2,)), target=7, choose=linear_algebra).witness.value
+    7
+    """
+    if network.parameter_count == 0:
+        raise InputError(f"{network} has no parameters: its neuromanifold is one point")
+    field = ResidueField(prime)
+    jacobian = SampledJacobian(network, field, validate_seed(seed))
+    best: LowerBound | None = None
+    # fewer columns first: where the symmetries' columns were truly redundant nothing is lost
+    for columns in _column_choices(network):
+        search = _Search(jacobian, columns, choose, max_memory, progress)
+        found = search.run(min(target, len(columns)))
+        if best is None or found.witness.value > best.witness.value:
+            best = found
+        if best.witness.value >= target:
+            break
+    assert best is not None
+    return best
+
+
+def _column_choices(network: Network) -> list[np.ndarray]:
+    everything = np.arange(network.parameter_count)
+    reduced = gauge_columns(network)
+    return [everything] if len(reduced) == len(everything) else [reduced, everything]
+
+
+@dataclass(slots=True)
+class _Search:
+    """Grows the sampled Jacobian on fixed columns until its rank is high enough or stops growing."""
+
+    jacobian: SampledJacobian
+    columns: np.ndarray
+    choose: EngineChoice
+    max_memory: float
+    progress: Progress
+
+    def run(self, target: int) -> LowerBound:
+        """Return the bound for the largest rank found."""
+        matrix = self._rows(0, target + SPARE_ROWS)
+        profile, engine = self._profile(matrix)
+        best, best_matrix, quiet = profile, matrix, 0
+        while best.rank < target and quiet < PATIENCE:
+            step = max(SPARE_ROWS, len(matrix) // 4)
+            matrix = np.concatenate([matrix, self._rows(len(matrix), step)])
+            profile, engine = self._profile(matrix)
+            quiet = 0 if profile.rank > best.rank else quiet + 1
+            if profile.rank > best.rank:
+                best, best_matrix = profile, matrix
+        return self._witness(best_matrix, best, engine)
+
+    def _rows(self, start: int, count: int) -> np.ndarray:
+        self._check_memory(start + count)
+        self.progress(f"Jacobian modulo {self.jacobian.field.prime}: {start + count} x {len(self.columns)}")
+        return self.jacobian.rows(range(start, start + count), self.columns)
+
+    def _check_memory(self, rows: int) -> None:
+        """float32 matrix, its copy for the elimination, and the float64 minor at the end."""
+        predicted = rows * len(self.columns) * (4 + 4 + 8) / 2**30
+        if predicted > self.max_memory:
+            raise TooLargeError(
+                f"a {rows} x {len(self.columns)} Jacobian needs about {predicted:.1f} GiB, more than the limit of "
+                f"{self.max_memory:g} GiB: raise it with --max-memory (max_memory=)"
+            )
+
+    def _profile(self, matrix: np.ndarray) -> tuple[RankProfile, str]:
+        engine, reason = self.choose(*matrix.shape)
+        self.progress(f"rank by {engine.name} ({reason})")
+        return engine.rank_profile(matrix, self.jacobian.field.prime), f"{engine.name} ({reason})"
+
+    def _witness(self, matrix: np.ndarray, profile: RankProfile, engine: str) -> LowerBound:
+        prime = self.jacobian.field.prime
+        assert profile.rank > 0, "a network with parameters has a derivative that is not zero"
+        minor = matrix[np.ix_(profile.rows, profile.columns)]
+        self.progress(f"determinant of the {profile.rank} x {profile.rank} minor")
+        determinant = self.choose(*minor.shape)[0].determinant(minor, prime)
+        columns = tuple(int(c) for c in self.columns[list(profile.columns)])
+        witness = MinorWitness(prime, self.jacobian.seed, profile.rows, columns, determinant)
+        return LowerBound(witness, engine, matrix.shape)  # type: ignore[arg-type]

@@ -1,0 +1,63 @@
+"""Closed formulas for the dimension, where one is known or conjectured."""
+
+from __future__ import annotations
+
+from math import comb
+
+from lightningalg.networks.families import Family, family
+from lightningalg.networks.network import Network
+from lightningalg.rank.upper_bounds.flag import flag_count
+from lightningalg.rank.varieties import bounded_rank
+
+
+def predicted_dimension(network: Network) -> int | None:
+    """Return the dimension that a closed formula of MATH.md gives, or ``None``.
+
+    A prediction proves nothing; ``Dimension.value`` is the certified number.
+    Lightning chains: ``D`` of section 4. Residual networks of single heads and one layer of several heads
+    (t >= 2): section 6, found in every case tried. Monomial networks: the expected dimension,
+    which defective ones do not reach.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> predicted_dimension(la.lightning((3, 3), (3,), heads=2))
+    32
+    """
+    standard = family(network)
+    if standard is None:
+        return None
+    if standard.kind == "monomial":
+        return _monomial(standard)
+    if set(standard.heads) == {1} and not any(standard.residual):
+        return flag_count(standard.widths, standard.ranks, standard.tokens).total
+    if standard.tokens >= 2 and set(standard.heads) == {1} and all(standard.residual):
+        d = standard.widths[0]
+        return sum(bounded_rank(d, a) + d * d - 1 for a in standard.ranks)
+    if standard.tokens >= 2 and len(standard.ranks) == 1 and not any(standard.residual):
+        return _multi_head(standard)
+    return None
+
+
+def _multi_head(standard: Family) -> int | None:
+    """One layer, H heads, MATH.md section 6."""
+    (d, d_out), a, heads = standard.widths, min(standard.ranks[0], standard.widths[0]), standard.heads[0]
+    if d_out >= 2:
+        single = bounded_rank(d, a) + d * d_out - 1
+        loss = heads * max(0, heads - 1 - (d - a) ** 2)
+        return min(d_out * d * comb(d + 1, 2), heads * single - loss)
+    if a == d and heads < d:
+        return heads * (d - heads) + d * (comb(d + 1, 2) - comb(d - heads + 1, 2))
+    return None
+
+
+def _monomial(standard: Family) -> int:
+    """Return the expected dimension: parameters minus rescalings, at most the number of coefficients."""
+    widths = standard.widths
+    expected = sum(a * b for a, b in zip(widths, widths[1:], strict=False)) - sum(widths[1:-1])
+    degree = 1
+    for r in standard.degree:
+        degree *= r
+        if degree > 4096:  # more coefficients than any network has parameters worth counting
+            return expected
+    return min(expected, widths[-1] * comb(widths[0] + degree - 1, degree))

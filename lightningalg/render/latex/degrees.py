@@ -1,0 +1,92 @@
+r"""Certificates of kind ``degrees`` as the printed proof speaks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lightningalg.errors import InputError
+from lightningalg.render.latex.escape import Tex, number
+from lightningalg.render.latex.networks import ACTIVATION, ATTENTION, LINEAR, Network, read_network
+
+_MOST_CELLS = 400  # degrees printed layer by layer up to this many
+
+
+@dataclass(frozen=True, slots=True)
+class DegreeInstance:
+    """One certificate of kind ``degrees``.
+
+    ``output`` has a line for each parameter matrix; ``layers`` one for each
+    layer, empty when there would be too many entries.
+    """
+
+    label: int
+    network: Network
+    input_degree: Tex
+    output: tuple[tuple[Tex, ...], ...]
+    layers: tuple[tuple[Tex, ...], ...]
+    sha256: str
+    verdict: str
+
+    @property
+    def cell(self) -> Tex:
+        """All parameter degrees in one breakable text-mode list."""
+        return Tex(", ".join(f"{line[0]}: {line[2]}" for line in self.output))
+
+
+def read_degrees(certificate: Mapping[str, Any], label: int, verdict: str) -> DegreeInstance:
+    """Return the printable form of a certificate of kind ``degrees``.
+
+    Raises
+    ------
+    InputError
+        If the claim is not the last line of the witness.
+    """
+    network = read_network(certificate["network"])
+    claim, witness = certificate["claim"], certificate["witness"]["layers"]
+    matrices = network.matrices
+    owners = [layer for layer in network.layers for _ in layer.matrices]
+    found = [(entry["layer"], entry["parameter"]) for entry in claim["parameters"]]
+    last = witness[network.output.number - 1]
+    degrees = [entry["degree"] for entry in claim["parameters"]]
+    if (
+        claim["quantity"] != "degrees"
+        or found != [(owner.id, m.letter) for owner, m in zip(owners, matrices, strict=True)]
+        or last["input"] != claim["input"]
+        or last["parameters"] != degrees
+        or [entry["layer"] for entry in witness] != [layer.id for layer in network.layers]
+    ):
+        raise InputError("certificate: the claim does not follow from the witness")
+    output = tuple(
+        (Tex(f"${m.symbol}$"), owner.name, Tex(f"${number(degree)}$"))
+        for owner, m, degree in zip(owners, matrices, degrees, strict=True)
+    )
+    layers: list[tuple[Tex, ...]] = []
+    if len(witness) * len(matrices) <= _MOST_CELLS:
+        for layer, entry in zip(network.layers, witness, strict=True):
+            listed = [
+                f"${m.symbol}$: ${number(degree)}$"
+                for m, degree in zip(matrices, entry["parameters"], strict=True)
+                if degree != 0
+            ]
+            value = Tex(f"$X_{{{layer.number}}}$")
+            layers.append((value, _rule(network, layer.number), Tex(f"${number(entry['input'])}$"),
+                           Tex(", ".join(listed) or "none")))
+    return DegreeInstance(
+        label, network, number(claim["input"]), output, tuple(layers), certificate["sha256"], verdict
+    )
+
+
+def _rule(network: Network, layer_number: int) -> Tex:
+    """Return how a layer's degrees arise from those of its inputs, for text mode."""
+    layer = network.layers[layer_number - 1]
+    source = f"$X_{{{layer.inputs[0]}}}$"
+    if layer.type == ATTENTION:
+        own = ", ".join(f"${m.symbol}$" for m in layer.matrices)
+        return Tex(f"three times those of {source}, and $1$ for each of {own}")
+    if layer.type == LINEAR:
+        return Tex(f"those of {source}, and $1$ for ${layer.matrices[0].symbol}$")
+    if layer.type == ACTIVATION:
+        return Tex(f"${number(layer.degree)}$ times those of {source}")
+    return Tex("the common degrees of the summands")

@@ -1,0 +1,256 @@
+r"""What a certificate's network looks like in print: symbols, equations, sizes.
+
+Works on the ``network`` object of FORMAT.md section 2 alone. Layer number i
+(from 1) has the value ``X_i``; the input is ``X_0``. Names of layers are
+printed in tables only, never inside formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lightningalg.errors import InputError, TooLargeError, UnsupportedError
+from lightningalg.render.latex.escape import Tex, integer, number, typewriter
+from lightningalg.render.latex.typeset import has_runs, sequence
+
+ATTENTION = "lightning_attention"
+LINEAR = "linear"
+ACTIVATION = "monomial_activation"
+SUM = "sum"
+MOST_LAYERS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterMatrix:
+    """One parameter matrix: its letter, printed symbol, shape and first parameter number."""
+
+    letter: str
+    symbol: Tex
+    rows: int
+    columns: int
+    first: int
+
+    @property
+    def last(self) -> int:
+        """The number of its last entry among all parameters."""
+        return self.first + self.rows * self.columns - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer; ``inputs`` are layer numbers, 0 being the network's input."""
+
+    number: int
+    id: str
+    type: str
+    inputs: tuple[int, ...]
+    d_in: int
+    d_out: int
+    rank: int
+    degree: int
+    matrices: tuple[ParameterMatrix, ...]
+
+    @property
+    def name(self) -> Tex:
+        """The id in typewriter type."""
+        return typewriter(self.id)
+
+    @property
+    def equation(self) -> Tex:
+        """The layer's value in terms of earlier ones, for math mode."""
+        i, z = self.number, f"X_{{{self.inputs[0]}}}"
+        if self.type == ATTENTION:
+            break_ = r"\," if self.number < 100 else r"\,\allowbreak "
+            right = rf"V_{{{i}}}\,{z}{z}^{{\top}}{break_}K_{{{i}}}^{{\top}}Q_{{{i}}}\,{z}"
+        elif self.type == LINEAR:
+            right = rf"W_{{{i}}}{z}"
+        elif self.type == ACTIVATION:
+            right = rf"\sigma_{{{number(self.degree)}}}({z})"
+        else:
+            right = "+".join(f"X_{{{j}}}" for j in self.inputs)
+        return Tex(f"X_{{{i}}}={right}")
+
+    @property
+    def operator(self) -> Tex:
+        """The layer's operation with its sizes, for math mode."""
+        if self.type == ATTENTION:
+            return Tex(
+                rf"\att_{{{number(self.d_in)}\to {number(self.d_out)};\,{number(self.rank)}}}"
+            )
+        if self.type == LINEAR:
+            return Tex(rf"\lin_{{{number(self.d_in)}\to {number(self.d_out)}}}")
+        if self.type == ACTIVATION:
+            return Tex(rf"\sigma_{{{number(self.degree)}}}")
+        return Tex(r"\sum")
+
+    @property
+    def sizes(self) -> Tex:
+        """The sizes of the layer in words, for text mode."""
+        if self.type == ATTENTION:
+            return Tex(
+                rf"attention, ${number(self.d_in)}\to {number(self.d_out)}$, rank ${number(self.rank)}$"
+            )
+        if self.type == LINEAR:
+            return Tex(rf"linear, ${number(self.d_in)}\to {number(self.d_out)}$")
+        if self.type == ACTIVATION:
+            return Tex(rf"activation, degree ${number(self.degree)}$, width ${number(self.d_out)}$")
+        return Tex(rf"sum, width ${number(self.d_out)}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A network as the printed proof speaks of it."""
+
+    tokens: int
+    width: int
+    layers: tuple[Layer, ...]
+
+    @property
+    def output(self) -> Layer:
+        """The one layer that no other layer reads."""
+        used = {j for layer in self.layers for j in layer.inputs}
+        (last,) = [layer for layer in self.layers if layer.number not in used]
+        return last
+
+    @property
+    def depth(self) -> int:
+        """The number of layers."""
+        return len(self.layers)
+
+    @property
+    def d_out(self) -> int:
+        """The width of the output."""
+        return self.output.d_out
+
+    @property
+    def matrices(self) -> tuple[ParameterMatrix, ...]:
+        """All parameter matrices, in parameter order."""
+        return tuple(matrix for layer in self.layers for matrix in layer.matrices)
+
+    @property
+    def parameters(self) -> int:
+        """The number n of parameters."""
+        return sum(matrix.rows * matrix.columns for matrix in self.matrices)
+
+    @property
+    def is_sequence(self) -> bool:
+        """Every layer reads the layer before it and nothing else."""
+        return all(layer.inputs == (layer.number - 1,) for layer in self.layers)
+
+    @property
+    def is_attention_chain(self) -> bool:
+        """A sequence of attention layers."""
+        return self.is_sequence and all(layer.type == ATTENTION for layer in self.layers)
+
+    @property
+    def types(self) -> set[str]:
+        """The types of layers that occur."""
+        return {layer.type for layer in self.layers}
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Input width and the width of each layer."""
+        return (self.width, *(layer.d_out for layer in self.layers))
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The ranks of the layers (attention chains)."""
+        return tuple(layer.rank for layer in self.layers)
+
+    @property
+    def widths_tex(self) -> Tex:
+        """The widths as a list for math mode."""
+        return sequence(self.widths)
+
+    @property
+    def ranks_tex(self) -> Tex:
+        """The ranks as a list for math mode."""
+        return sequence(self.ranks)
+
+    @property
+    def abbreviates(self) -> bool:
+        """The printed lists of widths or ranks abbreviate runs."""
+        return self.is_attention_chain and (has_runs(self.widths) or has_runs(self.ranks))
+
+    @property
+    def compact(self) -> Tex:
+        """The whole network in one breakable text-mode formula."""
+        if self.is_attention_chain:
+            return Tex(rf"$({self.widths_tex})$; $({self.ranks_tex})$; $t={number(self.tokens)}$")
+        tokens = rf"; $t={number(self.tokens)}$, $d_0={number(self.width)}$"
+        if self.is_sequence:
+            factors = [layer.operator for layer in reversed(self.layers)]
+            return Tex("$" + r"\circ\allowbreak ".join(factors) + "$" + tokens)
+        parts = []
+        for layer in self.layers:
+            inputs = [f"X_{{{j}}}" for j in layer.inputs]
+            value = "+".join(inputs) if layer.type == SUM else f"{layer.operator}({inputs[0]})"
+            parts.append(f"$X_{{{layer.number}}}={value}$")
+        return Tex(", ".join(parts) + tokens)
+
+    def consumers(self, layer_number: int) -> list[Layer]:
+        """Return the layers that read the layer (or input) of this number."""
+        return [layer for layer in self.layers if layer_number in layer.inputs]
+
+
+def _size(layer: Mapping[str, Any], key: str) -> int:
+    value = integer(layer[key])
+    if not 1 <= value <= 1_000_000:
+        raise InputError(f"network: {key} is {value}; accepted are 1 to 1000000")
+    return value
+
+
+def read_network(network: Mapping[str, Any]) -> Network:
+    """Return the printable form of a certificate's ``network``.
+
+    Raises
+    ------
+    InputError
+        If the object is not a network (the independent verifier says more).
+    TooLargeError
+        If it has more layers than a table can usefully print.
+    UnsupportedError
+        If a layer's type is unknown to this version.
+    """
+    if len(network["layers"]) > MOST_LAYERS:
+        raise TooLargeError(f"network: {len(network['layers'])} layers; proofs are printed up to {MOST_LAYERS}")
+    width = _size(network, "width")
+    position = {"input": 0}
+    widths = [width]
+    layers: list[Layer] = []
+    first = 0
+    for count, entry in enumerate(network["layers"], start=1):
+        kind = entry["type"]
+        inputs = tuple(position[name] for name in entry["inputs"])
+        d_in = d_out = widths[inputs[0]]
+        rank = degree = 0
+        shapes: list[tuple[str, int, int]] = []
+        if kind == ATTENTION:
+            d_in, d_out, rank = (_size(entry, key) for key in ("d_in", "d_out", "rank"))
+            shapes = [("Q", rank, d_in), ("K", rank, d_in), ("V", d_out, d_in)]
+        elif kind == LINEAR:
+            d_in, d_out = _size(entry, "d_in"), _size(entry, "d_out")
+            shapes = [("W", d_out, d_in)]
+        elif kind == ACTIVATION:
+            degree = _size(entry, "degree")
+        elif kind != SUM:
+            raise UnsupportedError(f"network: layers of type {str(kind)[:40]!r} cannot be printed")
+        if any(widths[j] != d_in for j in inputs) or (kind != SUM and len(inputs) != 1):
+            raise InputError(f"network: the inputs of layer {str(entry['id'])[:64]} do not fit")
+        matrices = []
+        for letter, rows, columns in shapes:
+            symbol = Tex(f"{letter}_{{{count}}}")
+            matrices.append(ParameterMatrix(letter, symbol, rows, columns, first))
+            first += rows * columns
+        position[entry["id"]] = count
+        widths.append(d_out)
+        layers.append(
+            Layer(count, str(entry["id"]), kind, inputs, d_in, d_out, rank, degree, tuple(matrices))
+        )
+    result = Network(_size(network, "tokens"), width, tuple(layers))
+    unread = {layer.number for layer in layers} - {j for layer in layers for j in layer.inputs}
+    if len(unread) != 1:
+        raise InputError("network: exactly one layer must be the output")
+    return result

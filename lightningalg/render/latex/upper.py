@@ -1,0 +1,334 @@
+r"""The arithmetic of each upper-bound method, ready to print.
+
+The numbers printed are the certificate's. They are compared with what the
+method gives for the network, so that a document never shows a sum that does
+not add up; the check of a certificate as such is the verifier's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from math import comb
+from typing import Any
+
+from lightningalg.errors import InputError, UnsupportedError
+from lightningalg.render.latex.escape import Tex, integer, number, typewriter
+from lightningalg.render.latex.networks import ACTIVATION, ATTENTION, LINEAR, SUM, Layer, Network
+from lightningalg.render.latex.typeset import mathematics, summation
+
+METHODS = ("flag", "layerwise", "coefficients", "torus", "parameters")  # in the order of a document
+_MOST_DEGREES = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class UpperBound:
+    """A certified upper bound: its value, its method and the numbers of the argument.
+
+    ``arithmetic`` is the final sum without the value, for math mode;
+    ``rows`` are the lines of the method's table; ``facts`` what else its
+    template prints.
+    """
+
+    method: str
+    value: int
+    arithmetic: Tex
+    rows: tuple[tuple[Tex, ...], ...]
+    facts: Mapping[str, Any]
+
+    @property
+    def total(self) -> Tex:
+        """The final sum with its value, on one or more lines."""
+        return mathematics(f"{self.arithmetic}={number(self.value)}")
+
+
+def _expect(condition: bool, what: str) -> None:
+    if not condition:
+        raise InputError(f"upper bound: {what}; check the certificate with lightningalg verify")
+
+
+def bounded_rank(size: int, rank: int) -> int:
+    """Return the dimension of the matrices of this size and at most this rank."""
+    low = min(size, rank)
+    return 2 * low * size - low**2
+
+
+def bounded_rank_symmetric(size: int, rank: int) -> int:
+    """Return the dimension of the symmetric parts of matrices of this size and at most this rank."""
+    low = min(size, 2 * rank)
+    return low * size - low * (low - 1) // 2
+
+
+def _matrices(symmetric: bool, size: int, rank: int) -> tuple[Tex, int]:
+    """Return ``r(e,a)`` or ``s(e,a)`` as a formula with its value, and the value."""
+    if symmetric:
+        value = bounded_rank_symmetric(size, rank)
+    else:
+        value = bounded_rank(size, rank)
+    letter = "s" if symmetric else "r"
+    return Tex(rf"{letter}({number(size)},{number(rank)})={number(value)}"), value
+
+
+def _flag(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
+    _expect(network.is_attention_chain, "method flag needs a chain of attention layers")
+    depth, widths, ranks = network.depth, network.widths, network.ranks
+    e = [integer(value) for value in steps["e"]]
+    g = [integer(value) for value in steps["g"]]
+    flags, values, torus = (integer(steps[key]) for key in ("flags", "values", "torus"))
+    matrices = [(entry["symmetric"] is True, integer(entry["dimension"])) for entry in steps["matrices"]]
+    _expect(len(e) == len(g) == len(matrices) == depth == torus, "one entry per layer is needed")
+    _expect(e == [min(widths[: i + 1]) for i in range(depth)], "e is not that of the network")
+    later = [*g[1:], widths[depth]]
+    for i in range(1, depth):
+        _expect(g[i] == min(e[i], 2 * min(ranks[i], e[i]) + later[i]), "g is not that of the network")
+    _expect(g[0] == widths[0], "g is not that of the network")
+    rank_one = next((j for j in range(1, depth) if min(ranks[j - 1], e[j - 1]) == 1), None)
+    lines: list[tuple[Tex, ...]] = []
+    flag_terms = []
+    for i in range(1, depth + 1):
+        symmetric, dimension = matrices[i - 1]
+        expected = network.tokens == 1 or (rank_one is not None and rank_one < i)
+        formula, value = _matrices(symmetric, g[i - 1], ranks[i - 1])
+        _expect(symmetric == expected and dimension == value, f"the matrices of layer {i} are not those of the network")
+        if i < depth:
+            flag_terms.append(g[i] * (g[i - 1] - g[i]))
+            step = Tex(rf"${number(g[i])}({number(g[i - 1])}-{number(g[i])})={number(flag_terms[-1])}$")
+        else:
+            step = Tex("")
+        cells = (widths[i], ranks[i - 1], e[i - 1], g[i - 1])
+        lines.append((*(Tex(f"${number(cell)}$") for cell in cells), Tex(f"${formula}$"), step))
+    _expect(flags == sum(flag_terms) and values == widths[depth] * g[depth - 1], "the sums do not add up")
+    q = [dimension for _, dimension in matrices]
+    total = Tex(
+        f"({summation(q)})"
+        + (f"+({summation(flag_terms)})" if flag_terms else "")
+        + rf"+{number(widths[depth])}\cdot {number(g[depth - 1])}-{depth}"
+    )
+    _expect(sum(q) + flags + values - torus == claimed, "the sums do not add up")
+    facts = {
+        "rank_one": rank_one or 0,
+        "symmetric": any(symmetric for symmetric, _ in matrices),
+        "matrices": sum(q),
+        "flags": flags,
+        "values": values,
+        "torus": torus,
+        "deep": depth > 1,
+    }
+    return UpperBound("flag", claimed, total, tuple(_merge(lines)), facts)
+
+
+def _merge(lines: list[tuple[Tex, ...]]) -> list[tuple[Tex, ...]]:
+    """Number the lines from 1; three or more equal neighbours become one line with a range."""
+    result = []
+    first = 1
+    for line, group in groupby(lines):
+        count = sum(1 for _ in group)
+        if count < 3:
+            result += [(Tex(f"${i}$"), *line) for i in range(first, first + count)]
+        else:
+            result.append((Tex(f"${first}$--${first + count - 1}$"), *line))
+        first += count
+    return result
+
+
+def _names(network: Network, ids: list[Any]) -> Tex:
+    numbers = {layer.id: layer.number for layer in network.layers}
+    return Tex(", ".join(f"${numbers[name]}$ ({typewriter(name)})" for name in ids))
+
+
+def _joined(network: Network, layer: Layer) -> Layer | None:
+    """Return the attention layer whose block a linear layer joins, if there is one."""
+    if layer.type != LINEAR or layer.inputs[0] == 0:
+        return None
+    source = network.layers[layer.inputs[0] - 1]
+    return source if source.type == ATTENTION and len(network.consumers(source.number)) == 1 else None
+
+
+def _block(network: Network, attention: Layer | None, linear: Layer | None) -> tuple[Tex, int, list[str]]:
+    """Return formula, dimension and layer ids of a block."""
+    if attention is None:
+        assert linear is not None
+        d_in, d_out = linear.d_in, linear.d_out
+        return Tex(rf"{number(d_in)}\cdot {number(d_out)}"), d_in * d_out, [linear.id]
+    formula, q = _matrices(network.tokens == 1, attention.d_in, attention.rank)
+    letter = formula.split("=")[0]
+    if linear is None:
+        text = rf"{letter}+{number(attention.d_in)}\cdot {number(attention.d_out)}-1"
+        return Tex(text), q + attention.d_in * attention.d_out - 1, [attention.id]
+    m = min(attention.d_in, attention.d_out, linear.d_out)
+    inner = attention.d_in + linear.d_out - m
+    text = rf"{letter}+{number(m)}({number(attention.d_in)}+{number(linear.d_out)}-{number(m)})-1"
+    return Tex(text), q + m * inner - 1, [attention.id, linear.id]
+
+
+def _layerwise(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
+    partner: dict[int, Layer] = {}  # attention layer number -> the linear layer of its block
+    for layer in network.layers:
+        source = _joined(network, layer)
+        if source is not None:
+            partner[source.number] = layer
+    joined = {layer.number for layer in partner.values()}
+    pairs: list[tuple[Layer | None, Layer | None]] = []
+    for layer in network.layers:
+        if layer.type == ATTENTION:
+            pairs.append((layer, partner.get(layer.number)))
+        elif layer.type == LINEAR and layer.number not in joined:
+            pairs.append((None, layer))
+    blocks = [_block(network, attention, linear) for attention, linear in pairs]
+    found = [(integer(block["dimension"]), sorted(block["layers"])) for block in steps["blocks"]]
+    _expect(found == [(value, sorted(ids)) for _, value, ids in blocks], "the blocks are not those of the network")
+    rows = tuple(
+        (_names(network, ids), Tex(f"${formula}={number(value)}$")) for formula, value, ids in blocks
+    )
+    values = [value for _, value, _ in blocks]
+    _expect(sum(values) == claimed, "the sums do not add up")
+    attentions = [layer for layer in network.layers if layer.type == ATTENTION]
+    facts = {
+        "matrices": sorted({_matrices(network.tokens == 1, x.d_in, x.rank)[0] for x in attentions}),
+        "symmetric": network.tokens == 1 and bool(attentions),
+        "attention": bool(attentions),
+        "joined": bool(partner),
+        "linear": any(attention is None for attention, _ in pairs),
+    }
+    return UpperBound("layerwise", sum(values), summation(values), rows, facts)
+
+
+def possible_degrees(network: Network) -> list[frozenset[int]]:
+    """Return for the input and every layer the degrees that monomials of its value may have.
+
+    A product takes one degree from each factor, so a power or an attention
+    layer adds three (or ``degree``) members of its input's set, equal or not.
+
+    Raises
+    ------
+    UnsupportedError
+        If a set is too large to be worked out.
+    """
+    sets: list[frozenset[int]] = [frozenset({1})]
+    for layer in network.layers:
+        inputs = [sets[j] for j in layer.inputs]
+        if layer.type == SUM:
+            sets.append(frozenset().union(*inputs))
+        else:
+            factors = {ATTENTION: 3, ACTIVATION: layer.degree}.get(layer.type, 1)
+            sets.append(_multiples(inputs[0], factors))
+    return sets
+
+
+def _multiples(degrees: frozenset[int], factors: int) -> frozenset[int]:
+    """Return the sums of this many members, repetition allowed."""
+    if len(degrees) == 1:
+        return frozenset(factors * degree for degree in degrees)
+    result = frozenset({0})
+    for _ in range(factors):
+        result = frozenset(a + b for a in result for b in degrees)
+        if factors > _MOST_DEGREES or len(result) > _MOST_DEGREES:
+            raise UnsupportedError("upper bound by coefficients: too many possible degrees to print")
+    return result
+
+
+def _coefficients(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
+    columnwise = network.tokens == 1 or ATTENTION not in network.types
+    sets = possible_degrees(network)
+    output = sorted(sets[network.output.number])
+    d, d_out = network.width, network.d_out
+    _expect(columnwise or (set(output) <= {1, 3} and ACTIVATION not in network.types), "method does not apply")
+    _expect(max(output) <= 1_000_000, "a degree exceeds 1000000")
+    terms = [(integer(term["degree"]), integer(term["coefficients"])) for term in steps["terms"]]
+    _expect([m for m, _ in terms] == output, "the terms are not the possible degrees of the network's output")
+    rows, factors = [], []
+    for m, count in terms:
+        if columnwise:
+            _expect(count == d_out * comb(d + m - 1, m), f"wrong number of coefficients of degree {m}")
+            factor = rf"{number(d_out)}\cdot\binom{{{number(d + m - 1)}}}{{{number(m)}}}"
+        elif m == 1:
+            _expect(count == d_out * d, f"wrong number of coefficients of degree {m}")
+            factor = rf"{number(d_out)}\cdot {number(d)}"
+        else:
+            _expect(count == d_out * d * d * (d + 1) // 2, f"wrong number of coefficients of degree {m}")
+            factor = rf"{number(d_out)}\cdot {number(d)}\cdot\binom{{{number(d + 1)}}}{{2}}"
+        factors.append(factor)
+        rows.append((Tex(f"${number(m)}$"), Tex(f"${factor}={number(count)}$")))
+    total = sum(count for _, count in terms)
+    _expect(total == claimed, "the sums do not add up")
+    facts = {
+        "columnwise": columnwise,
+        "several": any(len(sets[x.inputs[0]]) > 1 for x in network.layers if x.type in (ATTENTION, ACTIVATION)),
+        "degrees": [_set(degrees) for degrees in sets[1:]],
+        "output": _set(sets[network.output.number]),
+        "single": len(terms) == 1,
+    }
+    return UpperBound("coefficients", total, Tex("+".join(factors)), tuple(rows), facts)
+
+
+def _set(degrees: frozenset[int]) -> Tex:
+    ordered = sorted(degrees)
+    if len(ordered) > 40:
+        shown = [str(number(m)) for m in (*ordered[:3], *ordered[-1:])]
+        return Tex(rf"\{{{','.join(shown[:3])},\dots,{shown[3]}\}}\ ({len(ordered)}\text{{ degrees}})")
+    return Tex(r"\{" + r",\allowbreak ".join(str(number(m)) for m in ordered) + r"\}")
+
+
+def _torus(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
+    free = [layer for layer in network.layers if layer.type == ACTIVATION and _is_free(network, layer)]
+    found = [(entry["layer"], integer(entry["width"])) for entry in steps["activations"]]
+    _expect(found == [(x.id, x.d_out) for x in free] and bool(free), "the free activations are not those listed")
+    total = network.parameters - sum(layer.d_out for layer in free)
+    _expect(total == claimed, "the sums do not add up")
+    rows = tuple(
+        (
+            Tex(rf"$X_{{{layer.number}}}$ ({layer.name})"),
+            Tex(f"${number(layer.degree)}$"),
+            Tex(f"${number(layer.d_out)}$"),
+            Tex(f"$W_{{{layer.inputs[0]}}}$"),
+            Tex(", ".join(f"$W_{{{x.number}}}$" for x in network.consumers(layer.number))),
+        )
+        for layer in free
+    )
+    arithmetic = Tex(rf"{number(network.parameters)}-({summation([layer.d_out for layer in free])})")
+    return UpperBound("torus", total, arithmetic, rows, {})
+
+
+def _is_free(network: Network, layer: Layer) -> bool:
+    """Tell whether an activation sits between linear layers, the one below read by nothing else."""
+    source = network.layers[layer.inputs[0] - 1] if layer.inputs[0] else None
+    readers = network.consumers(layer.number)
+    return (
+        source is not None
+        and source.type == LINEAR
+        and len(network.consumers(source.number)) == 1
+        and bool(readers)
+        and all(reader.type == LINEAR for reader in readers)
+    )
+
+
+def _parameters(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
+    n = network.parameters
+    _expect(integer(steps["parameters"]) == n == claimed, "the number of parameters is wrong")
+    return UpperBound("parameters", n, Tex(str(number(n))), (), {})
+
+
+_READERS: dict[str, Callable[[Network, Mapping[str, Any], int], UpperBound]] = {
+    "flag": _flag,
+    "layerwise": _layerwise,
+    "coefficients": _coefficients,
+    "torus": _torus,
+    "parameters": _parameters,
+}
+
+
+def read_upper_bound(network: Network, upper: Mapping[str, Any]) -> UpperBound:
+    """Return the printable form of a certificate's upper bound.
+
+    Raises
+    ------
+    InputError
+        If its steps are not those of the method for this network.
+    UnsupportedError
+        If the method is unknown to this version.
+    """
+    method = upper["method"]
+    if method not in _READERS:
+        raise UnsupportedError(f"upper bound: method {str(method)[:40]!r} cannot be printed")
+    return _READERS[method](network, upper["steps"], integer(upper["value"]))
