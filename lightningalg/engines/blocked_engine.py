@@ -189,7 +189,7 @@ def _centred_inverse(value: float, prime: float) -> int:
     return inverse - p if inverse > p // 2 else inverse
 
 
-NUMPY_KERNELS = Kernels("numpy", factor_base, subtract_reduced, reduce, base=16)
+NUMPY_KERNELS = Kernels("numpy", factor_base, subtract_reduced, reduce, base=32)
 
 
 @lru_cache(maxsize=1)
@@ -199,7 +199,7 @@ def _numba_kernels() -> Kernels | None:
         from lightningalg.engines import blocked_kernels as compiled
     except ImportError:
         return None
-    return Kernels("numba", compiled.factor_base, compiled.subtract_reduced, compiled.reduce, base=16)
+    return Kernels("numba", compiled.factor_base, compiled.subtract_reduced, compiled.reduce, base=32)
 
 
 # ---------------------------------------------------------------------------
@@ -311,6 +311,8 @@ class _Workers:
 _TILE_ROWS = 256
 _TILE_COLUMNS = 1024
 
+_TRIANGLE_STEP = 64
+
 # Multiplications below which handing tiles to threads costs more than it saves.
 _WORTH_THREADS = 4_000_000
 
@@ -335,26 +337,37 @@ class _Arithmetic:
 
         self._for_tiles(tile, target.shape, left.shape[1])
 
-    def product(self, left: np.ndarray, right: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Return ``left @ right``, reduced, in float64; ``right`` may be float32."""
-        result = np.empty((left.shape[0], right.shape[1])) if out is None else out
+    def product(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Return ``left @ right``, reduced."""
+        result = np.empty((left.shape[0], right.shape[1]))
 
         def tile(rows: slice, columns: slice) -> None:
-            piece, factor = result[rows, columns], right[:, columns]
-            if factor.dtype != np.float64:
-                factor = self._workers.scratch(*factor.shape)
-                factor[...] = right[:, columns]
-            np.matmul(left[rows], factor, out=piece)
-            self.kernels.reduce(piece, *self._constants)
+            np.matmul(left[rows], right[:, columns], out=result[rows, columns])
+            self.kernels.reduce(result[rows, columns], *self._constants)
 
         self._for_tiles(tile, result.shape, left.shape[1])
         return result
 
-    def _for_tiles(self, task: Callable[[slice, slice], None], shape: tuple[int, ...], depth: int) -> None:
+    def triangular_product(self, lower: np.ndarray, right: np.ndarray, out: np.ndarray) -> None:
+        """Set ``out`` to ``lower @ right``, reduced: ``lower`` lower triangular, ``right`` float32."""
+
+        def tile(_: slice, columns: slice) -> None:
+            factor = self._workers.scratch(right.shape[0], columns.stop - columns.start)
+            factor[...] = right[:, columns]
+            for i in range(0, lower.shape[0], _TRIANGLE_STEP):  # skips most zeros above the diagonal
+                j = i + _TRIANGLE_STEP
+                np.matmul(lower[i:j, :j], factor[:j], out=out[i:j, columns])
+            self.kernels.reduce(out[:, columns], *self._constants)
+
+        self._for_tiles(tile, out.shape, lower.shape[1], split_rows=False)
+
+    def _for_tiles(
+        self, task: Callable[[slice, slice], None], shape: tuple[int, ...], depth: int, split_rows: bool = True
+    ) -> None:
         assert depth <= self.field.depth, "an inner product would not be exact"
         rows, columns = shape
         threads = self._workers.threads if rows * columns * depth >= _WORTH_THREADS else 1
-        strips = _cut(rows, -(-rows // _TILE_ROWS))
+        strips = _cut(rows, -(-rows // _TILE_ROWS)) if split_rows else [slice(0, rows)]
         parts = _cut(columns, -(-columns // (_TILE_COLUMNS * threads)) * threads)
         self._workers.run(task, [(strip, part) for strip in strips for part in parts], threads)
 
@@ -508,6 +521,7 @@ def _eliminate(
         result.rank += new
         if echelon:
             rest[:new, first:stop] = panel.columns[:, :new].T
+            rest[new:, first:stop] = 0.0
         if new and stop < columns and (echelon or result.rank < rows):
             _update(rest[:, stop:], panel, before, arithmetic, memory, echelon)
         if result.rank == rows or (new < stop - first and not _any(work[result.rank :, stop:width])):
@@ -529,7 +543,7 @@ def _update(
     if to.size:
         rest[to] = rest[source]
     pivot_rows = memory[: k * rest.shape[1]].reshape(k, rest.shape[1])
-    arithmetic.product(panel.inverse, rest[:k], out=pivot_rows)
+    arithmetic.triangular_product(panel.inverse, rest[:k], pivot_rows)
     if echelon:
         rest[:k] = pivot_rows
     if rest.shape[0] > k:

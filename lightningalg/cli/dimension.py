@@ -1,0 +1,109 @@
+"""``lightningalg dimension``: two-sided exact dimension."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
+
+if TYPE_CHECKING:
+    from lightningalg.claims.dimension import Dimension
+
+_ARGUMENTS = {
+    "flag": "factorisation through flags of subspaces and the torus of scalings",
+    "layerwise": "the function spaces of the layers",
+    "coefficients": "the number of coefficients",
+    "torus": "rescaling around the activations",
+    "parameters": "the number of parameters",
+}
+
+
+@click.command(
+    "dimension",
+    epilog="Exit code: 0 if the bounds meet, 1 if they differ, 2 for bad input.",
+)
+@network_options
+@click.option("--out", metavar="CERT.json", help="Write the certificate to this file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
+@click.option("--seed", default="0", show_default=True, help="Decides point, inputs and functionals.")
+@click.option("--prime", type=int, help="Odd prime below 2^23 (default 8388593).")
+@click.option("--primes", type=click.IntRange(1, 100), default=1, show_default=True,
+              help="How many primes to try while the bounds differ.")  # fmt: skip
+@click.option("--engine", default="auto", show_default=True, help="Elimination: auto, flint or blocked.")
+@click.option("--max-memory", type=click.FloatRange(min=0.001), default=4.0, show_default=True,
+              metavar="GiB", help="Refuse, before it starts, what needs more.")  # fmt: skip
+def command(
+    out: str | None,
+    as_json: bool,
+    seed: str,
+    prime: int | None,
+    primes: int,
+    engine: str,
+    max_memory: float,
+    **network_flags: Any,
+) -> int:
+    """Dimension of the neuromanifold between two proved bounds.
+
+    The lower bound is a minor of the Jacobian that is not zero modulo a prime; the upper bound a
+    factorisation or a symmetry. Where they meet the dimension is certified; otherwise both are shown and
+    the dimension is unknown.
+
+    \b
+    Examples:
+      lightningalg dimension --widths 4,3,2,4 --ranks 2,2,2 --tokens 2
+      lightningalg dimension --widths 3,3,3 --ranks 2,2 --residual --out cert.json
+      lightningalg dimension --kind monomial --widths 2,4,5,4 --degree 2 --json
+      lightningalg dimension --network net.toml
+    """
+    network = network_from_options(**network_flags)
+    from lightningalg.certificates.files import write_atomically
+    from lightningalg.claims.dimension import dimension
+    from lightningalg.engines.residue_arrays import DEFAULT_PRIME
+
+    result = dimension(
+        network,
+        seed=seed,
+        prime=DEFAULT_PRIME if prime is None else prime,
+        primes=primes,
+        engine=engine,
+        max_memory=max_memory,
+        progress=Progress(),
+    )
+    if out is not None:
+        write_atomically(Path(out), result.certificate.to_text() + "\n")
+    if as_json:
+        echo_json(result.to_json())
+    else:
+        _show(result, out)
+    return 0 if result.value is not None else 1
+
+
+def _show(result: Dimension, out: str | None) -> None:
+    """Print the result for people. Plain text: it has to be there before a table library is imported."""
+    value = "unknown" if result.value is None else str(result.value)
+    rows, columns = result.matrix
+    lines = [
+        ("parameters", str(result.parameters), ""),
+        ("dimension", value, f"{result.status} ({result.certificate.strength})"),
+        (
+            "lower bound",
+            str(result.lower_bound),
+            f"minor of a {rows} x {columns} sampled Jacobian modulo a prime, by {result.engine}",
+        ),
+        ("upper bound", str(result.upper_bound), f"{result.upper_bound_by}: {_ARGUMENTS[result.upper_bound_by]}"),
+        ("predicted", "none known" if result.predicted is None else str(result.predicted), "closed formula"),
+    ]
+    click.echo(str(result.network))
+    for name, number, remark in lines:
+        click.echo(f"  {name:<12}{number:>8}   {remark}".rstrip())
+    if result.value is None:
+        others = ", ".join(f"{bound.method} {bound.value}" for bound in result.other_upper_bounds)
+        click.echo(
+            f"The dimension is between {result.lower_bound} and {result.upper_bound}. What is missing: an argument "
+            f"for {result.upper_bound - result.lower_bound} fewer, or a larger minor (--seed, --primes)."
+            + (f" Other upper bounds: {others}." if others else "")
+        )
+    click.echo(f"certificate {result.certificate.sha256[:12]}" + (f" -> {out}" if out else ": keep it with --out CERT.json"))

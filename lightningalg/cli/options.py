@@ -1,0 +1,124 @@
+"""Options and outputs that commands share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lightningalg.certificates.files import read_text
+from lightningalg.errors import InputError
+from lightningalg.networks.network import Network
+from lightningalg.networks.spec import KINDS, from_toml, network_from_table
+
+MAX_NETWORK_BYTES = 16 * 2**20
+
+
+def integer_list(text: str, name: str) -> list[int]:
+    """Return the integers of ``"4,3,2"``.
+
+    Raises
+    ------
+    InputError
+        Naming the option and the part that is no integer.
+    """
+    values = []
+    for part in text.split(","):
+        digits = part.strip().removeprefix("-")
+        if not digits.isascii() or not digits.isdigit() or len(digits) > 12:
+            raise InputError(
+                f"--{name} {text[:60]!r}: {part.strip()[:20]!r} is not an integer; write integers and commas, "
+                f"such as --{name} 4,3,2"
+            )
+        values.append(int(part))
+    return values
+
+
+_NETWORK_OPTIONS = (
+    click.option("--kind", metavar="KIND", help=f"{' or '.join(KINDS)} (default lightning)."),
+    click.option("--widths", metavar="d0,..,dl", help="Widths d_0,...,d_l, such as 4,3,2,4."),
+    click.option("--ranks", metavar="a1,..,al", help="Attention ranks a_1,...,a_l, such as 2,2,2."),
+    click.option("--tokens", metavar="t", help="Number of tokens (default 2)."),
+    click.option("--heads", metavar="H", help="Heads per layer: one number, or one per layer."),
+    click.option("--residual", is_flag=True, help="X + layer(X); needs equal widths."),
+    click.option("--degree", metavar="r", help="Activation degree(s) of a monomial network (default 2)."),
+    click.option("--network", "network_file", metavar="FILE", help="Network as a TOML file, instead of flags."),
+)
+
+
+def network_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the flags of INTERFACE.md, Network description, to a command."""
+    for option in reversed(_NETWORK_OPTIONS):
+        function = option(function)
+    return function
+
+
+def network_from_options(
+    *,
+    kind: str | None,
+    widths: str | None,
+    ranks: str | None,
+    tokens: str | None,
+    heads: str | None,
+    residual: bool,
+    degree: str | None,
+    network_file: str | None,
+) -> Network:
+    """Return the network of the flags or of the file.
+
+    Raises
+    ------
+    InputError
+        For anything that is not a network; the message names the flag or the file and field.
+    """
+    lists = {"widths": widths, "ranks": ranks, "heads": heads, "degree": degree}
+    given = [name for name, value in {**lists, "kind": kind, "tokens": tokens}.items() if value is not None]
+    given += ["residual"] if residual else []
+    if network_file is not None:
+        if given:
+            raise InputError(f"--network describes the whole network: leave out --{given[0]}, or the file")
+        return read_network(Path(network_file))
+    if widths is None:
+        raise InputError("which network? give --widths (and --ranks), or --network FILE")
+    table: dict[str, Any] = {"kind": kind or "lightning"}
+    table |= {name: integer_list(text, name) for name, text in lists.items() if text is not None}
+    if tokens is not None:
+        counts = integer_list(tokens, "tokens")
+        if len(counts) != 1:
+            raise InputError(f"--tokens {tokens[:60]!r}: one integer is accepted")
+        table["tokens"] = counts[0]
+    if residual:
+        table["residual"] = True
+    return network_from_table(table)
+
+
+def read_network(path: Path) -> Network:
+    """Return the network in a TOML file; errors name the file."""
+    text = read_text(path, what="network file", max_bytes=MAX_NETWORK_BYTES)
+    try:
+        return from_toml(text)
+    except InputError as error:
+        raise InputError(f"network file {path}: {error}") from None
+
+
+def echo_json(value: Any) -> None:
+    """Print one JSON object on stdout."""
+    click.echo(json.dumps(value, ensure_ascii=True, allow_nan=False))
+
+
+class Progress:
+    """Tells on stderr what is being done, but only once two seconds have passed."""
+
+    def __init__(self) -> None:
+        import time
+
+        self._clock = time.monotonic
+        self._start = self._clock()
+
+    def __call__(self, message: str) -> None:
+        elapsed = self._clock() - self._start
+        if elapsed >= 2:
+            click.echo(f"[{elapsed:5.1f} s] {message}", err=True)

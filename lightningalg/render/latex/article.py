@@ -1,0 +1,217 @@
+r"""One self-contained article from certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lightningalg.errors import InputError
+from lightningalg.render.latex.degrees import DegreeInstance, read_degrees
+from lightningalg.render.latex.dimension import Instance, read_dimension
+from lightningalg.render.latex.escape import Tex, environment, plain_ascii, typewriter
+from lightningalg.render.latex.identity import IdentityInstance, read_identity
+from lightningalg.render.latex.networks import ACTIVATION, ATTENTION, LINEAR, SUM, Network
+from lightningalg.render.latex.upper import METHODS
+
+MOST_IN_FULL = 4  # more instances of a kind than this become a table
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimText:
+    """The words of a worksheet's claim, printed as such next to what its certificates prove.
+
+    ``verdicts`` maps a certificate's ``sha256`` to ``certified``,
+    ``certified with hypotheses``, ``refuted`` or ``open``.
+    """
+
+    id: str
+    title: str
+    statement: str
+    source: str = ""
+    prose: str = ""
+    hypotheses: tuple[str, ...] = ()
+    expected: str = ""
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """Everything the templates read."""
+
+    title: str
+    pdf_title: Tex
+    claim: ClaimText | None
+    prose: tuple[str, ...]
+    dimensions: tuple[Instance, ...]
+    degrees: tuple[DegreeInstance, ...]
+    identities: tuple[IdentityInstance, ...]
+    verdict_counts: tuple[tuple[str, int], ...]
+
+    @property
+    def everything(self) -> list[Instance | DegreeInstance | IdentityInstance]:
+        """All instances, in document order."""
+        return [*self.dimensions, *self.degrees, *self.identities]
+
+    @property
+    def single(self) -> bool:
+        """There is one certificate and no worksheet claim."""
+        return len(self.everything) == 1 and self.claim is None
+
+    @property
+    def networks(self) -> list[Network]:
+        """All networks that occur."""
+        return [x.network for x in (*self.dimensions, *self.degrees)]
+
+    @property
+    def types(self) -> dict[str, bool]:
+        """Which types of layers occur."""
+        found = set().union(*(network.types for network in self.networks))
+        return {
+            "attention": ATTENTION in found,
+            "linear": LINEAR in found,
+            "activation": ACTIVATION in found,
+            "sum": SUM in found,
+        }
+
+    @property
+    def methods(self) -> list[str]:
+        """The upper-bound methods in use, in the order of their sections."""
+        used = {x.upper.method for x in self.dimensions if x.upper}
+        return [method for method in METHODS if method in used]
+
+    def facts(self, method: str, key: str) -> bool:
+        """Tell whether some instance of a method has a certain feature."""
+        return any(x.upper.facts[key] for x in self.dimensions if x.upper and x.upper.method == method)
+
+    def of(self, method: str) -> list[Instance]:
+        """Return the instances whose upper bound uses a method."""
+        return [x for x in self.dimensions if x.upper and x.upper.method == method]
+
+    @property
+    def has_lower(self) -> bool:
+        """Some certificate has a lower bound."""
+        return any(x.lower for x in self.dimensions)
+
+    @property
+    def has_seed(self) -> bool:
+        """Some lower bound draws its values by the seed rule."""
+        return any(x.lower and x.lower.seed is not None for x in self.dimensions)
+
+    @property
+    def symmetric(self) -> bool:
+        """Symmetric matrices of bounded rank are used."""
+        return any(self.facts(method, "symmetric") for method in ("flag", "layerwise"))
+
+    @property
+    def bounded_rank(self) -> bool:
+        """Varieties of matrices of bounded rank are used."""
+        return "flag" in self.methods or ("layerwise" in self.methods and self.facts("layerwise", "attention"))
+
+    @property
+    def orbits(self) -> bool:
+        """The lemma on group orbits is used."""
+        return self.bounded_rank or "torus" in self.methods
+
+    @property
+    def deep(self) -> bool:
+        """The flag argument is needed for more than one layer."""
+        return "flag" in self.methods and self.facts("flag", "deep")
+
+    @property
+    def relations(self) -> set[str]:
+        """The relations that occur in claims on dimensions."""
+        return {x.relation for x in self.dimensions}
+
+    @property
+    def abbreviates(self) -> bool:
+        """Some printed list abbreviates runs of equal values."""
+        return any(network.abbreviates for network in self.networks)
+
+    def one_prime(self) -> str:
+        """Return the prime of all lower bounds if it is the same."""
+        primes = {x.lower.prime for x in self.dimensions if x.lower}
+        return str(primes.pop()) if len(primes) == 1 else ""
+
+    def with_verdict(self, *verdicts: str) -> list[Instance]:
+        """Return the dimension instances with one of these verdicts."""
+        return [x for x in self.dimensions if x.verdict in verdicts]
+
+
+_READERS: dict[str, Callable[[Mapping[str, Any], int, str], Any]] = {
+    "dimension": read_dimension,
+    "degrees": read_degrees,
+    "matrix-identity": read_identity,
+}
+
+
+def render_proof(
+    certificates: Sequence[Mapping[str, Any]], *, title: str | None = None, claim: ClaimText | None = None
+) -> str:
+    """Return a complete LaTeX article that proves what the certificates certify, and nothing else.
+
+    The certificates must have the form of FORMAT.md; they are not verified
+    here. All their text, ``title`` and ``claim`` are untrusted and escaped.
+    The result depends on the arguments alone.
+
+    Raises
+    ------
+    InputError
+        If a certificate is malformed, or its numbers do not add up.
+    UnsupportedError
+        If one is of a kind or method that cannot be printed.
+    """
+    if not certificates:
+        raise InputError("a proof needs at least one certificate")
+    found = [_read(certificate, i, claim) for i, certificate in enumerate(certificates, start=1)]
+    dimensions = tuple(x for x in found if isinstance(x, Instance))
+    degrees = tuple(x for x in found if isinstance(x, DegreeInstance))
+    identities = tuple(x for x in found if isinstance(x, IdentityInstance))
+    heading = title or (claim.title if claim else "") or _title(dimensions, degrees, identities)
+    verdicts = [x.verdict for x in found if x.verdict]
+    document = _Document(
+        title=heading,
+        pdf_title=plain_ascii(heading),
+        claim=claim,
+        prose=tuple(p for p in claim.prose.split("\n\n") if p.strip()) if claim else (),
+        dimensions=dimensions,
+        degrees=degrees,
+        identities=identities,
+        verdict_counts=tuple((verdict, verdicts.count(verdict)) for verdict in sorted(set(verdicts))),
+    )
+    template = environment().get_template("article.tex.j2")
+    return template.render(doc=document, typewriter=typewriter, most_in_full=MOST_IN_FULL)
+
+
+def _read(certificate: Mapping[str, Any], label: int, claim: ClaimText | None) -> Any:
+    """Return the printable form of one certificate; malformed ones raise InputError."""
+    try:
+        kind = certificate["kind"]
+        if kind not in _READERS or not isinstance(certificate["sha256"], str):
+            raise InputError(f"certificate {label}: kind {str(kind)[:40]!r} cannot be printed")
+        verdict = claim.verdicts.get(certificate["sha256"], "") if claim else ""
+        return _READERS[kind](certificate, label, verdict)
+    except InputError:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError) as error:
+        what = f"{type(error).__name__}: {error}".splitlines()[0][:120]
+        raise InputError(f"certificate {label} does not have the form of FORMAT.md ({what})") from None
+
+
+def _title(
+    dimensions: Sequence[Instance], degrees: Sequence[DegreeInstance], identities: Sequence[IdentityInstance]
+) -> str:
+    """Return a title that says what is proved."""
+    if not degrees and not identities:
+        kind = "lightning self-attention networks"
+        if not all(x.network.is_attention_chain for x in dimensions):
+            kind = "polynomial neural networks"
+        if len(dimensions) == 1:
+            kind = "a " + kind.removesuffix("s")
+        known = "Dimension" if all(x.bounds_meet for x in dimensions) else "Bounds for the dimension"
+        return f"{known} of the neuromanifold of {kind}"
+    if not dimensions and not identities:
+        return "Multidegrees of " + ("a polynomial neural network" if len(degrees) == 1 else "polynomial networks")
+    if not dimensions and not degrees:
+        return "An identity of matrices" if len(identities) == 1 else "Identities of matrices"
+    return "Exact statements about polynomial neural networks"

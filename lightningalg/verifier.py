@@ -1,0 +1,1621 @@
+#!/usr/bin/env python3
+"""Independent checker of lightningalg certificates, written from certificates/FORMAT.md (version 1) alone.
+
+One file, standard library only: copy it anywhere and run ``python -I verifier.py CERT.json...``.  The paragraph
+signs (§) below are sections of FORMAT.md.  ``valid`` means that every check passed and hence that the claim is
+proved; whatever this file does not know, or finds too large, is ``unsupported``.
+
+numpy (evaluation and elimination) and python-flint (determinants) are used for large sizes if they can be imported.
+They compute the same integers, only faster: the comments at `BatchArithmetic` and `subtract_product` prove exactness.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import itertools
+import json
+import math
+import os
+import re
+import stat
+import struct
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from operator import mul
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+__all__ = ["Verdict", "check", "check_file", "main"]
+
+# Limits of the format (§1, §2, §4, §6).
+MAX_BYTES = 64 * 2**20
+MAX_DEPTH = 40
+MAX_PLAIN_INTEGER = 2**53
+MAX_SIZE = 1_000_000
+MAX_LAYERS = 100_000
+MAX_SAMPLES = 1_000_000
+MAX_DEGREE = 1_000_000
+MAX_TERMS = 100_000
+MAX_WORD = 10_000
+
+# Limits of this checker: beyond them the verdict is `unsupported`.
+LIMIT_VALUES = 5_000_000  # JSON values in a file: about 500 MB once parsed
+LIMIT_DIGITS = 600  # digits of one number; below every limit that Python can set on int <-> str (>= 640)
+LIMIT_BITS = 1990  # 2^1990 has 600 digits
+LIMIT_PARAMETERS = 10_000_000  # of a network whose Jacobian is sampled
+LIMIT_STORAGE = 10_000_000  # numbers held while one sample is evaluated
+LIMIT_BYTES = 4 * 2**30  # memory of a minor
+LIMIT_SECONDS = 600.0  # predicted, see `predicted_seconds`
+LIMIT_WORK = 10_000_000  # elementary steps in degree sets and in normal forms
+
+FORMAT = "lightningalg-certificate"
+IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+SEED = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}")
+INTEGER = re.compile(r"-?[1-9][0-9]*")
+RATIONAL = re.compile(r"(-?[1-9][0-9]*)/([1-9][0-9]*)")
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer for one certificate (§7): ``claim`` in words if valid, else ``reason`` (and ``check`` if invalid)."""
+
+    verdict: str  # "valid", "invalid" or "unsupported"
+    check: str | None = None
+    reason: str | None = None
+    claim: str | None = None
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        if self.verdict == "valid":
+            return f"valid\n    {self.claim}"
+        return ": ".join(part for part in (self.verdict, self.check, self.reason) if part)
+
+
+class InvalidError(Exception):
+    """A check failed: ``InvalidError(check, found)``."""
+
+    def __init__(self, check: str, found: str) -> None:
+        super().__init__(check, found)
+        self.check, self.found = check, found
+
+
+class UnsupportedError(Exception):
+    """Something this checker does not know, cannot read, or finds too large."""
+
+
+def require(condition: bool, check: str, found: str) -> None:
+    if not condition:
+        raise InvalidError(check, found)
+
+
+def require_supported(condition: bool, what: str) -> None:
+    if not condition:
+        raise UnsupportedError(what)
+
+
+def show(value: Any, limit: int = 120) -> str:
+    """A JSON value for a message: one line, ASCII, short."""
+    text = value if isinstance(value, RawText) else json.dumps(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+class RawText(str):
+    """Text that is already fit for a message."""
+
+    __slots__ = ()
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# §1  The file: bytes -> JSON -> checked numbers
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The content of a regular file of at most 64 MiB; size and type are looked at before anything is read."""
+
+    def examine(info: os.stat_result) -> None:
+        require_supported(stat.S_ISREG(info.st_mode), "unreadable: not a regular file")
+        require(info.st_size <= MAX_BYTES, "json", f"file of {info.st_size} bytes, at most {MAX_BYTES} are allowed")
+
+    try:
+        examine(os.stat(path))
+        # O_NONBLOCK: should the file be exchanged for a FIFO in between, opening it must not wait.
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            examine(os.fstat(file.fileno()))
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UnsupportedError(f"unreadable: {error.strerror or error}") from None
+    except ValueError as error:  # a path with a zero byte
+        raise UnsupportedError(f"unreadable: {error}") from None
+
+
+def scan(data: bytes) -> None:
+    """Bound size, nesting depth and number of values before the JSON parser may recurse or allocate.
+
+    Up to the first place where the text is not JSON (where the parser stops) the parts outside strings are exactly
+    every other piece between quotes, once escaped backslashes and then escaped quotes have been taken out.
+    """
+    require(len(data) <= MAX_BYTES, "json", f"more than {MAX_BYTES} bytes")
+    require(not data.startswith(b"\xef\xbb\xbf"), "json", "starts with a byte order mark")
+    require_supported(data.count(b'"') <= 4 * LIMIT_VALUES, "more JSON strings than this checker holds")
+    outside = b"".join(data.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')[::2])
+    values = outside.count(b",") + outside.count(b"[") + outside.count(b"{")
+    # Depth first for short texts; a text with more brackets than the limit is refused by the count of values.
+    require_supported(values <= LIMIT_VALUES, f"{values} JSON values, this checker holds {LIMIT_VALUES}")
+    brackets = outside.translate(None, delete=bytes(set(range(256)) - set(b"[]{}")))
+    depth = max(itertools.accumulate(1 if byte in b"[{" else -1 for byte in brackets), default=0)
+    require(depth <= MAX_DEPTH, "json", f"nested {depth} levels deep, at most {MAX_DEPTH} are allowed")
+
+
+def parse(data: bytes) -> Any:
+    """Strict JSON: no duplicate keys, no fractions, exponents, NaN or Infinity, no integer above 2^53."""
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(items)
+        if len(result) < len(items):
+            twice = next(key for key, count in Counter(key for key, _ in items).items() if count > 1)
+            raise InvalidError("json", f"key {show(twice)} occurs twice in an object")
+        return result
+
+    def whole(text: str) -> int:
+        if len(text) > 17 or not text.isascii() or abs(int(text)) > MAX_PLAIN_INTEGER:
+            raise InvalidError("json", f"integer {show(RawText(text), 40)} above 2^53 must be a string")
+        return int(text)
+
+    def refuse(text: str) -> Any:
+        raise InvalidError("json", f"number {show(RawText(text), 40)} is not an integer")
+
+    scan(data)
+    try:
+        return json.loads(
+            data.decode("utf-8"), object_pairs_hook=pairs, parse_int=whole, parse_float=refuse, parse_constant=refuse
+        )
+    except UnicodeDecodeError as error:
+        raise InvalidError("json", f"not UTF-8 at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise InvalidError("json", f"{error.msg} at character {error.pos}") from None
+
+
+def canonical(value: Any) -> str:
+    """The canonical text of §1.  It tells 1 from true, which ``==`` of Python does not."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def fields(value: Any, check: str, what: str, keys: Iterable[str]) -> dict[str, Any]:
+    """``value``, an object with exactly these keys."""
+    if not isinstance(value, dict):
+        raise InvalidError(check, f"{what} is {show(value)}, not an object")
+    for key in keys:
+        require(key in value, check, f"{what} has no key {show(key)}")
+    for key in value:
+        require(key in keys, check, f"{what} has an unknown key {show(key)}")
+    return value
+
+
+def array(value: Any, check: str, what: str, at_least: int = 0) -> list[Any]:
+    if not isinstance(value, list):
+        raise InvalidError(check, f"{what} is {show(value)}, not an array")
+    require(len(value) >= at_least, check, f"{what} has {len(value)} entries, at least {at_least} are needed")
+    return value
+
+
+def matching(value: Any, pattern: re.Pattern[str], check: str, what: str) -> str:
+    """``value``, a string that the pattern matches as a whole."""
+    if isinstance(value, str) and pattern.fullmatch(value):
+        return value
+    raise InvalidError(check, f"{what} is {show(value)}, not a string of the allowed form")
+
+
+def rational(value: Any, check: str, what: str) -> tuple[int, int]:
+    """Numerator and denominator of a number in its one allowed spelling (§1)."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_PLAIN_INTEGER:
+        return value, 1
+    if isinstance(value, str):
+        require_supported(len(value) <= 2 * LIMIT_DIGITS + 2, f"{what} has {len(value)} characters")
+        if INTEGER.fullmatch(value):
+            require_supported(len(value) <= LIMIT_DIGITS, f"{what} has {len(value)} digits")
+            require(abs(int(value)) > MAX_PLAIN_INTEGER, check, f"{what}: {show(value)} must be a plain integer")
+            return int(value), 1
+        if match := RATIONAL.fullmatch(value):
+            require_supported(max(map(len, match.groups())) <= LIMIT_DIGITS, f"{what} has {len(value)} characters")
+            p, q = int(match[1]), int(match[2])
+            require(q > 1 and math.gcd(p, q) == 1, check, f"{what}: {show(value)} is not in lowest terms")
+            return p, q
+    raise InvalidError(check, f"{what} is {show(value)}, not a number of the format")
+
+
+def integer(value: Any, check: str, what: str, low: int | None = None, high: int | None = None) -> int:
+    number, denominator = rational(value, check, what)
+    require(denominator == 1, check, f"{what} is {show(value)}, not an integer")
+    require(low is None or number >= low, check, f"{what} is {show(value)}, at least {low} is needed")
+    require(high is None or number <= high, check, f"{what} is {show(value)}, at most {high} is allowed")
+    return number
+
+
+def encode(number: int) -> int | str:
+    """An integer as the format writes it."""
+    if abs(number) <= MAX_PLAIN_INTEGER:
+        return number
+    require_supported(number.bit_length() <= LIMIT_BITS, f"a number of more than {LIMIT_DIGITS} digits")
+    return str(number)
+
+
+def compare(check: str, what: str, stated: Any, recomputed: Any) -> None:
+    """Equality of JSON values as written; names the first entry of an object that differs."""
+    if canonical(stated) == canonical(recomputed):
+        return
+    if isinstance(stated, dict) and isinstance(recomputed, dict) and set(stated) == set(recomputed):
+        for key, value in recomputed.items():
+            compare(check, f"{what}.{key}", stated[key], value)
+    raise InvalidError(check, f"{what}: stated {show(stated)}, recomputed {show(recomputed)}")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSet:
+    """A set of indices as runs (§1); never expanded before its size has been accepted."""
+
+    runs: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def parse(cls, value: Any, check: str, bound: int) -> IndexSet:
+        """Runs of indices below ``bound``, in their only spelling."""
+        runs: list[tuple[int, int]] = []
+        for run in array(value, check, check, at_least=1):
+            require(isinstance(run, list) and len(run) == 2, check, f"run {show(run)} is not [first, last]")
+            first, last = (integer(entry, check, "index", 0, bound - 1) for entry in run)
+            require(first <= last, check, f"run {show(run)} is decreasing")
+            require(not runs or first >= runs[-1][1] + 2, check, f"run {show(run)} does not follow the one before it")
+            runs.append((first, last))
+        return cls(tuple(runs))
+
+    def __len__(self) -> int:
+        return sum(last - first + 1 for first, last in self.runs)
+
+    def indices(self) -> list[int]:
+        return [index for first, last in self.runs for index in range(first, last + 1)]
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# §2  Networks
+# ---------------------------------------------------------------------------------------------------------------
+
+ATTENTION, LINEAR, ACTIVATION, SUM = "lightning_attention", "linear", "monomial_activation", "sum"
+LAYER_KEYS = {ATTENTION: ("d_in", "d_out", "rank"), LINEAR: ("d_in", "d_out"), ACTIVATION: ("degree",), SUM: ()}
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer; ``inputs`` are positions in the list of nodes, where 0 is the input X and i the i-th layer."""
+
+    id: str
+    type: str
+    inputs: tuple[int, ...]
+    d_in: int
+    d_out: int
+    rank: int = 0
+    degree: int = 0
+
+    def matrices(self) -> tuple[tuple[str, int, int], ...]:
+        """(name, rows, columns) of the parameter matrices, in order."""
+        if self.type == ATTENTION:
+            return (("Q", self.rank, self.d_in), ("K", self.rank, self.d_in), ("V", self.d_out, self.d_in))
+        return (("W", self.d_out, self.d_in),) if self.type == LINEAR else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A network whose shapes fit; node 0 is the input, node i the i-th layer."""
+
+    tokens: int
+    width: int
+    layers: tuple[Layer, ...]
+    consumers: tuple[tuple[int, ...], ...]  # of each node: the nodes that read it
+    output: int  # node
+
+    @property
+    def d_out(self) -> int:
+        return self.layers[self.output - 1].d_out
+
+    def node_width(self, node: int) -> int:
+        return self.layers[node - 1].d_out if node else self.width
+
+    def matrices(self) -> list[tuple[Layer, str, int, int]]:
+        return [(layer, *matrix) for layer in self.layers for matrix in layer.matrices()]
+
+    def parameters(self) -> int:
+        return sum(rows * columns for _, _, rows, columns in self.matrices())
+
+    def is_attention_chain(self) -> bool:
+        """Every layer is an attention whose one input is the layer before it (the first: the input)."""
+        return all(x.type == ATTENTION and x.inputs == (i,) for i, x in enumerate(self.layers))
+
+    def __str__(self) -> str:
+        tail = f"tokens {self.tokens}"
+        if self.is_attention_chain() and len(self.layers) <= 12:
+            widths = ",".join(str(self.node_width(node)) for node in range(len(self.layers) + 1))
+            return f"{ATTENTION} chain, widths {widths}, ranks {','.join(str(x.rank) for x in self.layers)}, {tail}"
+        kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(x.type for x in self.layers).items())
+        return f"network of {kinds}, width {self.width} to {self.d_out}, {tail}"
+
+
+def parse_layer(value: Any, nodes: dict[str, int], widths: list[int]) -> Layer:
+    """One entry of ``layers``, given the nodes before it."""
+    require(isinstance(value, dict), "network", f"layer {show(value)} is not an object")
+    kind = value.get("type")
+    require(isinstance(kind, str), "network", f"layer type {show(kind)} is not a string")
+    require_supported(kind in LAYER_KEYS, f"layer type {show(kind)}")
+    fields(value, "network", "layer", ("id", "inputs", "type", *LAYER_KEYS[kind]))
+    name = matching(value["id"], IDENTIFIER, "network", "layer id")
+    require(name not in nodes, "network", f"layer id {show(name)} is taken")
+    inputs = []
+    for source in array(value["inputs"], "network", f"inputs of {name}"):
+        if not (isinstance(source, str) and source in nodes):
+            raise InvalidError("network", f"input {show(source)} of {name} is not an earlier layer")
+        inputs.append(nodes[source])
+    size = {key: integer(value[key], "network", f"{key} of {name}", 1, MAX_SIZE) for key in LAYER_KEYS[kind]}
+    count = len(inputs)
+    if kind == SUM:
+        require(count >= 2, "network", f"sum {name} has {count} inputs, at least 2 are needed")
+    else:
+        require(count == 1, "network", f"{kind} {name} has {count} inputs, one is needed")
+    width = size.setdefault("d_in", widths[inputs[0]])
+    size.setdefault("d_out", width)
+    for node in inputs:
+        require(widths[node] == width, "network", f"{name} needs width {width}, its input has {widths[node]}")
+    return Layer(id=name, type=kind, inputs=tuple(inputs), **size)
+
+
+def parse_network(value: Any) -> Network:
+    """The network of a certificate, with all its shapes checked."""
+    fields(value, "network", "network", ("tokens", "width", "layers"))
+    tokens = integer(value["tokens"], "network", "tokens", 1, MAX_SIZE)
+    widths = [integer(value["width"], "network", "width", 1, MAX_SIZE)]
+    entries = array(value["layers"], "network", "layers", at_least=1)
+    require(len(entries) <= MAX_LAYERS, "network", f"{len(entries)} layers, at most {MAX_LAYERS} are allowed")
+    nodes = {"input": 0}
+    layers: list[Layer] = []
+    consumers: list[list[int]] = [[]]
+    for entry in entries:
+        layer = parse_layer(entry, nodes, widths)
+        layers.append(layer)
+        node = nodes[layer.id] = len(layers)
+        widths.append(layer.d_out)
+        consumers.append([])
+        for source in dict.fromkeys(layer.inputs):
+            consumers[source].append(node)
+    outputs = [node for node in range(1, len(consumers)) if not consumers[node]]
+    if len(outputs) != 1:
+        raise InvalidError("network", f"{len(outputs)} layers are no other layer's input, exactly one is needed")
+    return Network(tokens, widths[0], tuple(layers), tuple(map(tuple, consumers)), outputs[0])
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# §3  Values by rule
+# ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Residues for the parameters, the inputs X_j and the functionals Y_j."""
+
+    network: Network
+    prime: int
+    seed: str | None
+    parameter_values: tuple[int, ...] = ()
+    sample_values: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
+
+    @property
+    def samples(self) -> int:
+        """How many samples there are."""
+        return MAX_SAMPLES if self.seed is not None else min(MAX_SAMPLES, len(self.sample_values))
+
+    def stream(self, label: str, count: int) -> tuple[int, ...]:
+        """The first ``count`` values of the stream of a label: SHA-256 in counter mode, modulo p."""
+        start = hashlib.sha256(f"{FORMAT}/1|{self.seed}|{label}|".encode("ascii"))
+        digests = []
+        for block in range(-(-count // 8)):
+            state = start.copy()
+            state.update(b"%d" % block)
+            digests.append(state.digest())
+        words = struct.unpack(f">{8 * len(digests)}I", b"".join(digests))
+        prime = self.prime
+        return tuple([word % prime for word in words[:count]])
+
+    def parameters(self) -> tuple[int, ...]:
+        if self.seed is None:
+            return self.parameter_values
+        return self.stream("parameters", self.network.parameters())
+
+    def input(self, sample: int) -> tuple[int, ...]:
+        if self.seed is None:
+            return self.sample_values[sample][0]
+        return self.stream(f"input/{sample}", self.network.width * self.network.tokens)
+
+    def functional(self, sample: int) -> tuple[int, ...]:
+        if self.seed is None:
+            return self.sample_values[sample][1]
+        return self.stream(f"functional/{sample}", self.network.d_out * self.network.tokens)
+
+
+def parse_sampling(value: Any, network: Network, prime: int) -> Sampling:
+    """Either rule of §3; explicit values become residues here, which needs their denominators prime to p."""
+
+    def residues(values: Any, what: str, count: int) -> tuple[int, ...]:
+        entries = array(values, "sampling", what)
+        require(len(entries) == count, "sampling", f"{what} has {len(entries)} values, {count} are needed")
+        result = []
+        for entry in entries:
+            p, q = rational(entry, "sampling", f"value in {what}")
+            require(q % prime != 0, "sampling", f"{what}: the prime {prime} divides the denominator of {show(entry)}")
+            result.append(p * pow(q, -1, prime) % prime if q > 1 else p % prime)
+        return tuple(result)
+
+    require(isinstance(value, dict), "sampling", f"sampling is {show(value)}, not an object")
+    rule = value.get("rule")
+    if rule == "sha256-counter":
+        fields(value, "sampling", "sampling", ("rule", "seed"))
+        return Sampling(network, prime, seed=matching(value["seed"], SEED, "sampling", "seed"))
+    require(isinstance(rule, str), "sampling", f"rule is {show(rule)}, not a string")
+    require_supported(rule == "explicit", f"sampling rule {show(rule)}")
+    fields(value, "sampling", "sampling", ("rule", "parameters", "samples"))
+    parameters = residues(value["parameters"], "parameters", network.parameters())
+    samples = []
+    for number, sample in enumerate(array(value["samples"], "sampling", "samples")):
+        fields(sample, "sampling", f"sample {number}", ("input", "functional"))
+        x = residues(sample["input"], f"input {number}", network.width * network.tokens)
+        y = residues(sample["functional"], f"functional {number}", network.d_out * network.tokens)
+        samples.append((x, y))
+    return Sampling(network, prime, None, parameters, tuple(samples))
+
+
+# The sampled Jacobian.  One evaluator for two arithmetics: lists of Python integers, one sample at a time, or numpy
+# arrays, many samples at a time.  Row j is found by differentiating backwards from the functional Y_j: the adjoint
+# of a node is the derivative of <Y_j, f(X_j)> by its value.
+
+
+class PlainArithmetic:
+    """Matrices over Z/p as lists of rows of Python integers in [0, p)."""
+
+    def __init__(self, prime: int) -> None:
+        self.prime = prime
+
+    def product(self, a: Any, b: Any) -> Any:
+        columns = list(zip(*b, strict=True))
+        return [[sum(map(mul, row, column)) % self.prime for column in columns] for row in a]
+
+    def transpose(self, a: Any) -> Any:
+        return [list(column) for column in zip(*a, strict=True)]
+
+    def add(self, a: Any, b: Any) -> Any:
+        return [[(x + y) % self.prime for x, y in zip(r, s, strict=True)] for r, s in zip(a, b, strict=True)]
+
+    def entrywise_product(self, a: Any, b: Any) -> Any:
+        return [[x * y % self.prime for x, y in zip(r, s, strict=True)] for r, s in zip(a, b, strict=True)]
+
+    def power(self, a: Any, exponent: int) -> Any:
+        return [[pow(x, exponent, self.prime) for x in row] for row in a]
+
+    def multiple(self, a: Any, factor: int) -> Any:
+        return [[x * factor % self.prime for x in row] for row in a]
+
+
+class BatchArithmetic:
+    """Matrices over Z/p as int64 arrays in [0, p), p < 2^31; values carry a leading axis of samples.
+
+    Exactness.  Entrywise products are below 2^62 and sums below 2^63, so int64 does not overflow.  A matrix product
+    splits x = 2^16 x1 + x0 with 0 <= x1 < 2^15, 0 <= x0 < 2^16.  The inner length is at most 10^6 < 2^20 (every size
+    of §2 is), so all partial sums of x1*y1, of x0*y0, and of x1*y0 and x0*y1 are integers below 2^52: float64 holds
+    them exactly, in whatever order the library adds, with or without fused multiply-add.
+    """
+
+    def __init__(self, np: Any, prime: int) -> None:
+        self.np, self.prime = np, prime
+
+    def product(self, a: Any, b: Any) -> Any:
+        np, p = self.np, self.prime
+        a1, a0 = (a >> 16).astype(np.float64), (a & 0xFFFF).astype(np.float64)
+        b1, b0 = (b >> 16).astype(np.float64), (b & 0xFFFF).astype(np.float64)
+        high = np.matmul(a1, b1).astype(np.int64) % p * (2**32 % p)
+        middle = (np.matmul(a1, b0).astype(np.int64) + np.matmul(a0, b1).astype(np.int64)) % p << 16
+        return (high + middle + np.matmul(a0, b0).astype(np.int64)) % p  # below 2^62 + 2^47 + 2^52
+
+    def transpose(self, a: Any) -> Any:
+        return self.np.swapaxes(a, -1, -2)
+
+    def add(self, a: Any, b: Any) -> Any:
+        return (a + b) % self.prime
+
+    def entrywise_product(self, a: Any, b: Any) -> Any:
+        return a * b % self.prime
+
+    def power(self, a: Any, exponent: int) -> Any:
+        result = self.np.ones_like(a)
+        while exponent:
+            if exponent & 1:
+                result = result * a % self.prime
+            a = a * a % self.prime
+            exponent >>= 1
+        return result
+
+    def multiple(self, a: Any, factor: int) -> Any:
+        return a * (factor % self.prime) % self.prime
+
+
+Factors = list[tuple[Any, Any]]
+
+
+def gradient_factors(network: Network, parameters: list[Any], x: Any, y: Any, ring: Any) -> Factors:
+    """For each parameter matrix P, matrices (U, Z) with t columns such that d<Y, f(X)>/dP = U Z^T.
+
+    ``parameters`` has one matrix per parameter matrix, ``x`` is X (d x t), ``y`` is Y (d_out x t).
+    """
+    product, transpose = ring.product, ring.transpose
+    weights: list[list[Any]] = []
+    position = 0
+    for layer in network.layers:
+        weights.append(parameters[position : position + len(layer.matrices())])
+        position += len(layer.matrices())
+
+    values: list[Any] = [x]
+    kept: list[Any] = [None]  # intermediate products of attention layers
+    for layer, own in zip(network.layers, weights, strict=True):
+        source = values[layer.inputs[0]]
+        middle = None
+        if layer.type == ATTENTION:  # V X (K X)^T (Q X)
+            queries, keys, vectors = (product(matrix, source) for matrix in own)
+            left = product(vectors, transpose(keys))  # V X (K X)^T, d_out x rank
+            middle = queries, keys, vectors, left
+            value = product(left, queries)
+        elif layer.type == LINEAR:
+            value = product(own[0], source)
+        elif layer.type == ACTIVATION:
+            value = ring.power(source, layer.degree)
+        else:
+            value = source
+            for node in layer.inputs[1:]:
+                value = ring.add(value, values[node])
+        values.append(value)
+        kept.append(middle)
+
+    adjoint: list[Any] = [None] * len(values)
+    adjoint[network.output] = y
+    factors: Factors = []
+
+    def pass_back(node: int, term: Any) -> None:
+        if node:  # the derivative by X itself is not needed
+            adjoint[node] = term if adjoint[node] is None else ring.add(adjoint[node], term)
+
+    for node in range(len(network.layers), 0, -1):
+        layer, own, g = network.layers[node - 1], weights[node - 1], adjoint[node]
+        first = layer.inputs[0]
+        source = values[first]
+        if layer.type == ATTENTION:
+            queries, keys, vectors, left = kept[node]
+            by_left = product(g, transpose(queries))  # by V X (K X)^T
+            by_queries = product(transpose(left), g)  # by Q X
+            by_keys = product(transpose(by_left), vectors)  # by K X
+            by_vectors = product(by_left, keys)  # by V X
+            adjoints = by_queries, by_keys, by_vectors
+            factors.extend((factor, source) for factor in reversed(adjoints))
+            if first:
+                for matrix, factor in zip(own, adjoints, strict=True):
+                    pass_back(first, product(transpose(matrix), factor))
+        elif layer.type == LINEAR:
+            factors.append((g, source))
+            if first:
+                pass_back(first, product(transpose(own[0]), g))
+        elif layer.type == ACTIVATION:
+            slope = ring.multiple(ring.power(source, layer.degree - 1), layer.degree)
+            pass_back(first, ring.entrywise_product(slope, g))
+        else:
+            for source_node in layer.inputs:
+                pass_back(source_node, g)
+        adjoint[node] = None
+    return factors[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The asked-for columns within one parameter matrix: entries ``rows[k], columns[k]``."""
+
+    matrix: int
+    rows: list[int]
+    columns: list[int]
+
+
+def select_columns(network: Network, columns: list[int]) -> list[Selection]:
+    """Parameter numbers, increasing, as positions in parameter matrices."""
+    result = []
+    offset = position = 0
+    for number, (_, _, rows, width) in enumerate(network.matrices()):
+        end = position
+        while end < len(columns) and columns[end] < offset + rows * width:
+            end += 1
+        if end > position:
+            places = [divmod(column - offset, width) for column in columns[position:end]]
+            result.append(Selection(number, [i for i, _ in places], [j for _, j in places]))
+        offset, position = offset + rows * width, end
+    return result
+
+
+def chop(values: Sequence[int], width: int) -> list[list[int]]:
+    return [list(values[start : start + width]) for start in range(0, len(values), width)]
+
+
+def plain_minor(sampling: Sampling, rows: list[int], columns: list[int], report: Report) -> list[list[int]]:
+    """The asked-for rows and columns of the sampled Jacobian, in Python integers."""
+    network, prime = sampling.network, sampling.prime
+    ring = PlainArithmetic(prime)
+    flat = sampling.parameters()
+    parameters = []
+    offset = 0
+    for _, _, height, width in network.matrices():
+        parameters.append(chop(flat[offset : offset + height * width], width))
+        offset += height * width
+    chosen = select_columns(network, columns)
+    minor = []
+    for number, sample in enumerate(rows):
+        report(f"row {number + 1} of {len(rows)}")
+        x = chop(sampling.input(sample), network.tokens)
+        y = chop(sampling.functional(sample), network.tokens)
+        factors = gradient_factors(network, parameters, x, y, ring)
+        row: list[int] = []
+        for part in chosen:
+            u, z = factors[part.matrix]
+            row.extend(sum(map(mul, u[i], z[j])) % prime for i, j in zip(part.rows, part.columns, strict=True))
+        minor.append(row)
+    return minor
+
+
+def batch_minor(np: Any, sampling: Sampling, rows: list[int], columns: list[int], report: Report) -> Any:
+    """The same as an array of float64 (integers in [0, p)), evaluated for many samples at a time."""
+    network, prime = sampling.network, sampling.prime
+    ring = BatchArithmetic(np, prime)
+    flat = np.array(sampling.parameters(), dtype=np.int64)
+    parameters = []
+    offset = 0
+    for _, _, height, width in network.matrices():
+        parameters.append(flat[offset : offset + height * width].reshape(height, width))
+        offset += height * width
+    chosen = [
+        (part.matrix, np.array(part.rows, dtype=np.int64), np.array(part.columns, dtype=np.int64))
+        for part in select_columns(network, columns)
+    ]
+    minor = np.empty((len(rows), len(columns)), dtype=np.float64)
+    size = max(1, min(len(rows), 5_000_000 // (storage(network) + len(columns))))
+    for start in range(0, len(rows), size):
+        report(f"row {start + 1} of {len(rows)}")
+        batch = rows[start : start + size]
+        shape = len(batch), -1, network.tokens
+        x = np.array([sampling.input(sample) for sample in batch], dtype=np.int64).reshape(shape)
+        y = np.array([sampling.functional(sample) for sample in batch], dtype=np.int64).reshape(shape)
+        factors = gradient_factors(network, parameters, x, y, ring)
+        position = 0
+        for matrix, i, j in chosen:
+            u, z = factors[matrix]
+            entries = np.zeros((len(batch), len(i)), dtype=np.int64)
+            for token in range(network.tokens):  # each product is below 2^62
+                entries = (entries + u[:, i, token] * z[:, j, token]) % prime
+            minor[start : start + size, position : position + len(i)] = entries
+            position += len(i)
+    return minor
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# Determinants modulo p
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def is_prime(n: int) -> bool:
+    """Deterministic Miller-Rabin: bases 2, 3, 5, 7 decide every n < 3,215,031,751 (Pomerance, Selfridge, Wagstaff)."""
+    assert n < 2**31
+    bases = (2, 3, 5, 7)
+    if n < 2 or any(n % base == 0 for base in bases):
+        return n in bases
+    exponent = ((n - 1) & (1 - n)).bit_length() - 1  # n - 1 = odd * 2^exponent
+    odd = (n - 1) >> exponent
+    for base in bases:
+        x = pow(base, odd, n)
+        if x == 1:
+            continue
+        for _ in range(exponent):
+            if x == n - 1:
+                break
+            x = x * x % n
+        else:
+            return False
+    return True
+
+
+def plain_determinant(rows: list[list[int]], prime: int, report: Report) -> int:
+    """Gaussian elimination over Z/p: take out the first column again and again."""
+    determinant = 1
+    while rows:
+        report(f"{len(rows)} columns left")
+        pivot = next((i for i, row in enumerate(rows) if row[0]), None)
+        if pivot is None:
+            return 0
+        row = rows.pop(pivot)  # moving row `pivot` to the top: sign (-1)^pivot
+        determinant = determinant * (row[0] if pivot % 2 == 0 else -row[0]) % prime
+        inverse = pow(row[0], -1, prime)
+        rest = row[1:]
+        reduced = []
+        for other in rows:
+            factor = other[0] * inverse % prime
+            pairs = zip(other[1:], rest, strict=True)
+            reduced.append([(x - factor * y) % prime for x, y in pairs])
+        rows = reduced
+    return determinant
+
+
+class BatchDeterminant:
+    """Determinant of a float64 matrix of integers modulo p, p < 2^31, by blocked LU decomposition.
+
+    Residues are kept with absolute value at most h = p//2 + 3, as integers in float64, which represents and computes
+    exactly all integers up to 2^53.
+
+    Reduction (`reduce`): for an integer |x| <= 2^52 let q = rint(x * fl(1/p)).  The two roundings change x/p by at most
+    2^-51 |x|/p <= 2/p, so |x - q p| <= p/2 + 2 <= h; q p is an integer of absolute value at most 2^52 + h < 2^53, so it
+    and x - q p are computed without rounding.  Whatever rint does in a tie, the result is congruent to x.
+    """
+
+    TILE = 256, 2048  # tiles of the product, so that its temporary values stay in the cache
+
+    def __init__(self, np: Any, prime: int, report: Report) -> None:
+        self.np, self.prime, self.report = np, prime, report
+        self.bound = prime // 2 + 3
+        self.buffers = np.empty((2, self.TILE[0] * self.TILE[1]), dtype=np.float64)
+
+    def reduce(self, x: Any, scratch: Any) -> None:
+        np = self.np
+        np.multiply(x, 1.0 / self.prime, out=scratch)
+        np.rint(scratch, out=scratch)
+        np.multiply(scratch, self.prime, out=scratch)
+        np.subtract(x, scratch, out=x)
+
+    def subtract_product(self, c: Any, a: Any, b: Any) -> None:
+        """C -= A B modulo p, in place.
+
+        Directly, k terms at a time with k h^2 + h <= 2^52: all partial sums are integers below 2^52.  For larger p
+        write A = 2^16 A1 + A0, A1 = rint(A/2^16), so |A0| <= 2^15 and |A1| <= h/2^16 + 1 <= 2^15, and
+        take k terms with k 2^15 h + 2^17 h <= 2^52: A1 B and A0 B are at most k 2^15 h, the former reduced and times
+        2^16 is at most 2^16 h, and C stays below k 2^15 h + 2^16 h + h.
+        """
+        np, h = self.np, self.bound
+        terms = (2**52 - h) // (h * h)
+        split = terms < 64
+        if split:
+            terms = (2**52 - (h << 17)) // (h << 15)
+        height, width = self.TILE
+        for k in range(0, a.shape[1], terms):
+            low, right = a[:, k : k + terms], b[k : k + terms]
+            if split:
+                high = np.rint(low * 2.0**-16)
+                low = low - high * 2.0**16
+            for i in range(0, c.shape[0], height):
+                for j in range(0, c.shape[1], width):
+                    tile, columns = c[i : i + height, j : j + width], right[:, j : j + width]
+                    result, scratch = (buffer[: tile.size].reshape(tile.shape) for buffer in self.buffers)
+                    if split:
+                        np.matmul(high[i : i + height], columns, out=result)
+                        self.reduce(result, scratch)
+                        result *= 2.0**16
+                        tile -= result
+                    np.matmul(low[i : i + height], columns, out=result)
+                    tile -= result
+                    self.reduce(tile, scratch)
+
+    def solve(self, lower: Any, b: Any) -> None:
+        """B := L^-1 B in place, for unit lower triangular L (only the part below the diagonal is read)."""
+        n = len(lower)
+        if n <= 16:
+            for i in range(1, n):
+                self.subtract_product(b[i : i + 1], lower[i : i + 1, :i], b[:i])
+            return
+        half = n // 2
+        self.solve(lower[:half, :half], b[:half])
+        self.subtract_product(b[half:], lower[half:, :half], b[:half])
+        self.solve(lower[half:, half:], b[half:])
+
+    def decompose(self, a: Any) -> tuple[Any, int]:
+        """LU decomposition of a tall matrix in place: (permutation of its rows, its sign); the sign is 0 if rank < columns."""
+        np = self.np
+        height, width = a.shape
+        permutation = np.arange(height)
+        if width == 1:
+            nonzero = np.flatnonzero(a.astype(np.int64)[:, 0] % self.prime)
+            if nonzero.size == 0:
+                return permutation, 0
+            pivot = int(nonzero[0])
+            permutation[[0, pivot]] = permutation[[pivot, 0]]
+            a[[0, pivot]] = a[[pivot, 0]]
+            inverse = pow(int(a[0, 0]), -1, self.prime)
+            quotients = a[1:, 0].astype(np.int64) * inverse % self.prime  # |products| below 2^62
+            a[1:, 0] = np.where(quotients > self.prime // 2, quotients - self.prime, quotients)
+            return permutation, -1 if pivot else 1
+        half = width // 2
+        permutation, sign = self.decompose(a[:, :half])
+        if sign == 0:
+            return permutation, 0
+        a[:, half:] = a[permutation, half:]
+        self.solve(a[:half, :half], a[:half, half:])
+        self.subtract_product(a[half:, half:], a[half:, :half], a[:half, half:])
+        if height == width and width > 1000:
+            self.report(f"{half} of {width} columns eliminated")
+        below, other = self.decompose(a[half:, half:])
+        a[half:, :half] = a[half:, :half][below]
+        permutation[half:] = permutation[half:][below]
+        return permutation, sign * other
+
+    def __call__(self, matrix: Any) -> int:
+        """The determinant of a square matrix of integers in [0, p), which is overwritten."""
+        matrix[matrix > self.prime // 2] -= self.prime
+        _, sign = self.decompose(matrix)
+        determinant = sign % self.prime
+        for entry in matrix.diagonal().tolist() if sign else ():
+            determinant = determinant * int(entry) % self.prime
+        return determinant
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# §4.1  Lower bounds
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def storage(network: Network) -> int:
+    """An upper bound of the numbers held while one sample is evaluated."""
+    count = network.width + network.d_out
+    extra = 0
+    for layer in network.layers:
+        count += 3 * layer.d_out
+        if layer.type == ATTENTION:
+            count += 4 * layer.rank + 2 * layer.d_out
+            extra += layer.d_out * layer.rank
+    return network.tokens * count + 2 * extra
+
+
+def predicted_seconds(network: Network, r: int) -> dict[str, float]:
+    """Predicted time by method, in seconds, from counts of multiplications.
+
+    One row of the Jacobian takes about e = sum of 3 t (parameters of the layer) + 6 t rank d_out (attention) + t width,
+    plus r t for its entries; the elimination r^3/3.  Pure Python: 10^-7 s each.  numpy: 2*10^-8 s and 4*10^-10 s.
+    FLINT: elimination 10^-9 s.
+    """
+    t = network.tokens
+    per_row = t * (network.width + network.d_out + r)
+    for layer in network.layers:
+        per_row += t * layer.d_out * len(layer.inputs) + 30
+        per_row += 3 * t * sum(rows * columns for _, rows, columns in layer.matrices())
+        per_row += 6 * t * layer.rank * layer.d_out
+    rows, elimination = r * per_row, r**3 / 3
+    return {
+        "python": 1e-7 * (rows + elimination),
+        "numpy": 0.1 + 2e-8 * rows + 4e-10 * elimination,
+        "flint": 0.1 + 1e-7 * rows + 1e-9 * elimination,
+    }
+
+
+def optional(name: str) -> Any:
+    """An optional library, or None."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def sampled_determinant(sampling: Sampling, rows: IndexSet, columns: IndexSet, report: Report) -> int:
+    """The determinant of the minor, by the cheapest means that are installed; the answer is the same with all of them."""
+    network, r = sampling.network, len(rows)
+    require_supported(r <= network.parameters() <= LIMIT_PARAMETERS, f"{network.parameters()} parameters")
+    require_supported(storage(network) <= LIMIT_STORAGE, f"{storage(network)} values per sample")
+    require_supported(20 * r * r <= LIMIT_BYTES, f"a minor of size {r}")
+    seconds = predicted_seconds(network, r)
+    if seconds["python"] <= 0.5:
+        method = "python"
+    elif np := optional("numpy"):
+        method = "numpy"
+    elif seconds["python"] > 5 and (flint := optional("flint")):
+        method = "flint"
+    else:
+        method = "python"
+    what = f"a minor of size {r} of {network.parameters()} parameters (predicted {seconds[method]:.0f} s"
+    if seconds[method] > LIMIT_SECONDS and method != "numpy":
+        raise UnsupportedError(f"needs numpy or python-flint for {what}, limit {LIMIT_SECONDS:.0f} s)")
+    require_supported(seconds[method] <= LIMIT_SECONDS, f"{what}, limit {LIMIT_SECONDS:.0f} s)")
+
+    def tell(step: str) -> None:
+        if seconds[method] > 2:
+            report(f"{what} with {method}): {step}")
+
+    chosen = rows.indices(), columns.indices()
+    if method == "numpy":
+        return BatchDeterminant(np, sampling.prime, tell)(batch_minor(np, sampling, *chosen, tell))
+    minor = plain_minor(sampling, *chosen, tell)
+    if method == "flint":
+        tell("determinant")
+        return int(flint.nmod_mat(minor, sampling.prime).det())
+    return plain_determinant(minor, sampling.prime, tell)
+
+
+@dataclass(frozen=True, slots=True)
+class LowerBound:
+    """A lower bound whose statement is in order; `verify` computes the determinant."""
+
+    value: int
+    sampling: Sampling
+    rows: IndexSet
+    columns: IndexSet
+    determinant: int
+
+    @classmethod
+    def parse(cls, bound: Any, network: Network) -> LowerBound:
+        fields(bound, "lower bound", "lower bound", ("value", "prime", "sampling", "rows", "columns", "determinant"))
+        n = network.parameters()
+        r = integer(bound["value"], "lower bound", "value", 1, n)
+        prime = integer(bound["prime"], "prime", "prime", 3, 2**31 - 1)
+        require(is_prime(prime), "prime", f"{prime} is not prime")
+        sampling = parse_sampling(bound["sampling"], network, prime)
+        rows = IndexSet.parse(bound["rows"], "rows", sampling.samples)
+        require(len(rows) == r, "rows", f"{len(rows)} rows for a lower bound of {r}")
+        columns = IndexSet.parse(bound["columns"], "columns", n)
+        require(len(columns) == r, "columns", f"{len(columns)} columns for a lower bound of {r}")
+        determinant = integer(bound["determinant"], "determinant", "determinant", 1, prime - 1)
+        return cls(r, sampling, rows, columns, determinant)
+
+    def verify(self, report: Report) -> None:
+        found = sampled_determinant(self.sampling, self.rows, self.columns, report)
+        require(
+            found == self.determinant,
+            "determinant",
+            f"stated {self.determinant}, recomputed {found} modulo {self.sampling.prime}",
+        )
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# §4.2  Upper bounds: each function returns (value, steps)
+# ---------------------------------------------------------------------------------------------------------------
+
+Bound = tuple[int, dict[str, Any]]
+
+
+def applies(condition: bool, method: str, why: str) -> None:
+    require(condition, "upper bound", f"method {method} does not apply: {why}")
+
+
+def rank_variety(e: int, a: int) -> int:
+    """r(e,a): dimension of the e x e matrices of rank at most a."""
+    alpha = min(a, e)
+    return 2 * alpha * e - alpha**2
+
+
+def symmetric_rank_variety(e: int, a: int) -> int:
+    """s(e,a): dimension of the symmetric e x e matrices of rank at most 2a."""
+    rho = min(2 * a, e)
+    return rho * e - rho * (rho - 1) // 2
+
+
+def bound_by_parameters(network: Network) -> Bound:
+    n = network.parameters()
+    return n, {"parameters": encode(n)}
+
+
+def bound_by_flag(network: Network) -> Bound:
+    applies(network.is_attention_chain(), "flag", f"the network is not a chain of {ATTENTION} layers")
+    depth = len(network.layers)
+    d = [network.node_width(node) for node in range(depth + 1)]
+    a = [0] + [layer.rank for layer in network.layers]  # a[i] for i = 1..l
+    e = [d[0]]
+    for i in range(1, depth):
+        e.append(min(e[i - 1], d[i]))
+    g = [d[0]] + [0] * (depth - 1) + [d[depth]]
+    for i in range(depth - 1, 0, -1):
+        g[i] = min(e[i], 2 * min(a[i + 1], e[i]) + g[i + 1])
+    matrices = []
+    symmetric = network.tokens == 1
+    for i in range(1, depth + 1):
+        dimension = symmetric_rank_variety(g[i - 1], a[i]) if symmetric else rank_variety(g[i - 1], a[i])
+        matrices.append((symmetric, dimension))
+        symmetric = symmetric or min(a[i], e[i - 1]) == 1
+    flags = sum(g[i] * (g[i - 1] - g[i]) for i in range(1, depth))
+    values = d[depth] * g[depth - 1]
+    steps = {
+        "e": e,
+        "g": g[:depth],
+        "matrices": [{"symmetric": flag, "dimension": encode(dimension)} for flag, dimension in matrices],
+        "flags": encode(flags),
+        "values": encode(values),
+        "torus": depth,
+    }
+    return sum(dimension for _, dimension in matrices) + flags + values - depth, steps
+
+
+def bound_layerwise(network: Network) -> Bound:
+    variety = symmetric_rank_variety if network.tokens == 1 else rank_variety
+    blocks: list[tuple[list[str], int]] = []
+    joined: set[int] = set()  # nodes of linear layers that belong to the block of an attention layer
+    for node, layer in enumerate(network.layers, start=1):
+        if layer.type == LINEAR and node not in joined:
+            blocks.append(([layer.id], layer.d_in * layer.d_out))
+        if layer.type != ATTENTION:
+            continue
+        q = variety(layer.d_in, layer.rank)
+        readers = network.consumers[node]
+        if len(readers) == 1 and network.layers[readers[0] - 1].type == LINEAR:
+            after = network.layers[readers[0] - 1]
+            joined.add(readers[0])
+            m = min(layer.d_in, layer.d_out, after.d_out)
+            blocks.append(([layer.id, after.id], q + m * (layer.d_in + after.d_out - m) - 1))
+        else:
+            blocks.append(([layer.id], q + layer.d_in * layer.d_out - 1))
+    steps = {"blocks": [{"layers": ids, "dimension": encode(dimension)} for ids, dimension in blocks]}
+    return sum(dimension for _, dimension in blocks), steps
+
+
+class Work:
+    """Counts elementary steps; too many are `unsupported`."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.done = what, 0
+
+    def spend(self, steps: int) -> None:
+        self.done += steps
+        require_supported(self.done <= LIMIT_WORK, f"{self.what} of more than {LIMIT_WORK} steps")
+
+
+def sums_of(degrees: frozenset[int], count: int, work: Work) -> frozenset[int]:
+    """All sums of ``count`` elements: the degrees in a product of so many factors."""
+    applies(count * max(degrees) <= MAX_DEGREE, "coefficients", f"a degree exceeds {MAX_DEGREE}")
+    if len(degrees) == 1:
+        return frozenset(count * degree for degree in degrees)
+    result = frozenset([0])
+    while True:
+        if count & 1:
+            work.spend(len(result) * len(degrees))
+            result = frozenset(x + y for x in result for y in degrees)
+        count >>= 1
+        if not count:
+            return result
+        work.spend(len(degrees) ** 2)
+        degrees = frozenset(x + y for x in degrees for y in degrees)
+
+
+def possible_degrees(network: Network) -> frozenset[int]:
+    """Degrees in X that can occur in the output.
+
+    A product of polynomials with several possible degrees has all *sums* of them as possible degrees (x + x^3 squared
+    has degrees 2, 4, 6), so attention takes sums of three elements and an activation sums of ``degree`` elements.  For
+    sets of one element this is 3k and degree*k, the rule as FORMAT.md words it.
+    """
+    work = Work("sets of degrees")
+    sets: list[frozenset[int]] = [frozenset([1])]
+    for layer in network.layers:
+        degrees = sets[layer.inputs[0]]
+        if layer.type == ATTENTION:
+            degrees = sums_of(degrees, 3, work)
+        elif layer.type == ACTIVATION:
+            degrees = sums_of(degrees, layer.degree, work)
+        elif layer.type == SUM:
+            work.spend(sum(len(sets[node]) for node in layer.inputs))
+            degrees = frozenset().union(*(sets[node] for node in layer.inputs))
+        sets.append(degrees)
+    return sets[network.output]
+
+
+def bound_by_coefficients(network: Network) -> Bound:
+    types = {layer.type for layer in network.layers}
+    pointwise = network.tokens == 1 or ATTENTION not in types
+    if not pointwise:
+        applies(ACTIVATION not in types, "coefficients", "attention and activation with two or more tokens")
+        attentions = [0]
+        for layer in network.layers:
+            attentions.append(max(attentions[node] for node in layer.inputs) + (layer.type == ATTENTION))
+        applies(max(attentions) <= 1, "coefficients", "a path with more than one attention layer")
+    d, d_out = network.width, network.d_out
+    degrees = sorted(possible_degrees(network))
+    require_supported(len(degrees) <= 2000, f"{len(degrees)} degrees")
+    terms = []
+    for m in degrees:
+        if pointwise:
+            # binomial(d+m-1, m) >= 2^min(m, d-1): too long to be stated, so not worth computing
+            require_supported(min(m, d - 1) <= LIMIT_BITS, f"binomial({d + m - 1}, {m})")
+            count = d_out * math.comb(d + m - 1, m)
+        else:
+            count = d_out * d if m == 1 else d_out * d * (d * (d + 1) // 2)
+        terms.append((m, count))
+    return sum(count for _, count in terms), {"terms": [{"degree": m, "coefficients": encode(k)} for m, k in terms]}
+
+
+def bound_by_torus(network: Network) -> Bound:
+    def is_linear(node: int) -> bool:
+        return node > 0 and network.layers[node - 1].type == LINEAR
+
+    free = []
+    for node, layer in enumerate(network.layers, start=1):
+        source, readers = layer.inputs[0], network.consumers[node]
+        if layer.type == ACTIVATION and is_linear(source) and network.consumers[source] == (node,):
+            if readers and all(map(is_linear, readers)):
+                free.append(layer)
+    applies(bool(free), "torus", "no activation is free")
+    steps = {"activations": [{"layer": layer.id, "width": layer.d_out} for layer in free]}
+    return network.parameters() - sum(layer.d_out for layer in free), steps
+
+
+METHODS = {
+    "parameters": bound_by_parameters,
+    "flag": bound_by_flag,
+    "layerwise": bound_layerwise,
+    "coefficients": bound_by_coefficients,
+    "torus": bound_by_torus,
+}
+
+
+def check_upper_bound(bound: Any, network: Network) -> int:
+    """Recompute value and steps; the value."""
+    fields(bound, "upper bound", "upper bound", ("value", "method", "steps"))
+    method = bound["method"]
+    require(isinstance(method, str), "upper bound", f"method is {show(method)}, not a string")
+    require_supported(method in METHODS, f"upper bound method {show(method)}")
+    value, steps = METHODS[method](network)
+    compare("upper bound", "value", bound["value"], encode(value))
+    compare("upper bound", "steps", bound["steps"], steps)
+    return value
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# §4  Kind `dimension`
+# ---------------------------------------------------------------------------------------------------------------
+
+# relation: (keys of the claim beside quantity and relation, needs a lower bound, needs an upper bound, in words)
+RELATIONS: dict[str, tuple[tuple[str, ...], bool, bool, str]] = {
+    "equals": (("value",), True, True, "="),
+    "at least": (("value",), True, False, ">="),
+    "at most": (("value",), False, True, "<="),
+    "between": (("lower", "upper"), True, True, "between"),
+}
+
+
+def check_dimension(certificate: dict[str, Any], report: Report) -> str:
+    network = parse_network(certificate["network"])
+    claim, relation = certificate["claim"], "equals"
+    require(isinstance(claim, dict), "claim", f"claim is {show(claim)}, not an object")
+    relation = claim.get("relation")
+    if not (isinstance(relation, str) and relation in RELATIONS):
+        raise InvalidError("claim", f"relation is {show(relation)}, not one of {', '.join(RELATIONS)}")
+    keys, needs_lower, needs_upper, words = RELATIONS[relation]
+    fields(claim, "claim", "claim", ("quantity", "relation", *keys))
+    compare("claim", "quantity", claim["quantity"], "dimension")
+    lower = integer(claim[keys[0]], "claim", keys[0], 0)
+    upper = integer(claim[keys[-1]], "claim", keys[-1], 0)
+    require(relation != "between" or lower < upper, "claim", f"lower {lower} is not below upper {upper}")
+    check_strength_and_provenance(certificate)
+
+    witness = fields(certificate["witness"], "fields", "witness", ("lower_bound", "upper_bound"))
+    below, above = witness["lower_bound"], witness["upper_bound"]
+    for bound, needed, what in ((below, needs_lower, "lower"), (above, needs_upper, "upper")):
+        require((bound is not None) == needed, "claim", f"relation {relation!r} needs {'an' if needed else 'no'} {what} bound")
+    # All that is cheap comes first; the determinant last.
+    minor = LowerBound.parse(below, network) if needs_lower else None
+    if minor is not None:
+        require(minor.value == lower, "claim", f"claims {lower}, the lower bound is {minor.value}")
+    if needs_upper:
+        value = check_upper_bound(above, network)
+        require(value == upper, "claim", f"claims {upper}, the upper bound is {encode(value)}")
+    if minor is not None:
+        minor.verify(report)
+    number = f"{lower} and {encode(upper)}" if relation == "between" else f"{encode(lower)}"
+    return f"dimension of {network} {words} {number} of {encode(network.parameters())} parameters (exact)"
+
+
+def check_strength_and_provenance(certificate: dict[str, Any]) -> None:
+    strength, provenance = certificate["strength"], certificate["provenance"]
+    require(strength == "exact", "strength", f'strength is {show(strength)}, only "exact" exists')
+    require(isinstance(provenance, dict), "provenance", f"provenance is {show(provenance)}, not an object")
+    for key, value in provenance.items():
+        require(isinstance(value, str), "provenance", f"{show(key)} is {show(value)}, not a string")
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# §5  Kind `degrees`
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def check_degrees(certificate: dict[str, Any], report: Report) -> str:
+    network = parse_network(certificate["network"])
+    matrices = network.matrices()
+    claim = fields(certificate["claim"], "claim", "claim", ("quantity", "input", "parameters"))
+    compare("claim", "quantity", claim["quantity"], "degrees")
+    array(claim["parameters"], "claim", "parameters")
+    check_strength_and_provenance(certificate)
+    witness = fields(certificate["witness"], "fields", "witness", ("layers",))
+    stated = array(witness["layers"], "degrees", "layers")
+    require(len(stated) == len(network.layers), "degrees", f"{len(stated)} entries for {len(network.layers)} layers")
+    for entry in stated:  # lengths first: then the work below is bounded by the size of the file
+        fields(entry, "degrees", "entry of layers", ("layer", "input", "parameters"))
+        count = len(array(entry["parameters"], "degrees", "parameters"))
+        require(count == len(matrices), "degrees", f"{count} degrees for {len(matrices)} parameter matrices")
+    edges = sum(len(layer.inputs) for layer in network.layers)
+    require_supported(edges * len(matrices) <= 5 * LIMIT_WORK, f"{edges} edges and {len(matrices)} parameter matrices")
+
+    degrees: list[list[int]] = [[1] + [0] * len(matrices)]  # of each node: in X, then in each parameter matrix
+    position = 1
+    for layer, entry in zip(network.layers, stated, strict=True):
+        own = degrees[layer.inputs[0]]
+        if layer.type == SUM:
+            for node in layer.inputs:
+                require(degrees[node] == own, "degrees", f"the inputs of the sum {layer.id} have different degrees")
+        elif layer.type != LINEAR:
+            factor = 3 if layer.type == ATTENTION else layer.degree
+            own = [factor * degree for degree in own]
+        own = list(own)
+        for _ in layer.matrices():
+            own[position] += 1
+            position += 1
+        written = [encode(degree) for degree in own]
+        compare("degrees", layer.id, entry, {"layer": layer.id, "input": written[0], "parameters": written[1:]})
+        degrees.append(own)
+
+    result = [encode(degree) for degree in degrees[network.output]]
+    compare("claim", "input", claim["input"], result[0])
+    names = [
+        {"layer": layer.id, "parameter": name, "degree": degree}
+        for (layer, name, _, _), degree in zip(matrices, result[1:], strict=True)
+    ]
+    compare("claim", "parameters", claim["parameters"], names)
+    listed = ", ".join(f"{x['degree']} in {x['parameter']} of {x['layer']}" for x in names[:9])
+    more = ", ..." if len(names) > 9 else ""
+    return f"{network}: homogeneous of degree {result[0]} in X, {listed}{more} (exact)"
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# §6  Kind `matrix-identity`
+# ---------------------------------------------------------------------------------------------------------------
+
+Size = str | int
+Word = tuple[str, ...]  # letters as written: A, A', A^-1, A^-T
+Scalars = tuple[tuple[str, int], ...]  # sorted by name, exponents not zero
+Terms = dict[tuple[Word, Scalars], "Fraction"]
+TRANSPOSE = {"": "'", "'": "", "^-1": "^-T", "^-T": "^-1"}  # names have letters and digits only
+INVERSE = {"": "^-1", "'": "^-T", "^-1": "", "^-T": "'"}
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """An expression with its shape, expanded into a sum of words."""
+
+    rows: Size
+    columns: Size
+    terms: Terms
+
+
+class Identity:
+    """Symbols, scalars and definitions, and the expansion of expressions in them."""
+
+    def __init__(self, value: Any) -> None:
+        from fractions import Fraction
+
+        self.fraction = Fraction
+        self.work = Work("an expansion")
+        self.known: dict[str, Matrix] = {}
+        self.inverses: dict[str, Matrix] = {}
+        self.transposed: dict[str, str] = {}  # letter -> letter
+        self.cancels: dict[str, str] = {}  # letter -> the letter inverse to it
+        self.names: set[str] = set()
+        self.sizes: set[str] = set()
+        fields(value, "identity", "identity", ("name", "scalars", "symbols", "definitions"))
+        require(isinstance(value["name"], str), "identity", f"name is {show(value['name'])}, not a string")
+        self.scalars = {self.new_name(name) for name in array(value["scalars"], "identity", "scalars")}
+        for symbol in array(value["symbols"], "identity", "symbols"):
+            self.add_symbol(symbol)
+        for definition in array(value["definitions"], "identity", "definitions"):
+            fields(definition, "identity", "definition", ("name", "expression"))
+            name = self.new_name(definition["name"])
+            self.known[name] = self.expand(definition["expression"], "identity")
+        both = self.sizes & self.names
+        require(not both, "identity", f"{show(min(both, default=''))} is both a size and something else")
+
+    def new_name(self, value: Any) -> str:
+        name = matching(value, NAME, "identity", "name")
+        require(name not in self.names, "identity", f"name {show(name)} is taken")
+        self.names.add(name)
+        return name
+
+    def size(self, value: Any) -> Size:
+        if isinstance(value, str) and NAME.fullmatch(value):
+            self.sizes.add(value)
+            return value
+        return encode(integer(value, "identity", "size", 1))
+
+    def add_symbol(self, value: Any) -> None:
+        fields(value, "identity", "symbol", ("name", "rows", "columns", "invertible"))
+        name = self.new_name(value["name"])
+        rows, columns, invertible = self.size(value["rows"]), self.size(value["columns"]), value["invertible"]
+        require(isinstance(invertible, bool), "identity", f"invertible is {show(invertible)}, not true or false")
+        require(not invertible or rows == columns, "identity", f"{name} is invertible but not square")
+        for mark in TRANSPOSE:
+            self.transposed[name + mark] = name + TRANSPOSE[mark]
+            if invertible:
+                self.cancels[name + mark] = name + INVERSE[mark]
+        one = self.fraction(1)
+        self.known[name] = Matrix(rows, columns, {((name,), ()): one})
+        if invertible:
+            self.inverses[name] = Matrix(rows, columns, {((name + "^-1",), ()): one})
+
+    def expand(self, e: Any, check: str) -> Matrix:
+        """Shape and expansion of an expression; recursion is at most as deep as the JSON text (40)."""
+        self.work.spend(1)
+        require(isinstance(e, list) and bool(e), check, f"{show(e)} is not an expression")
+        head, rest = e[0], e[1:]
+        if head in ("symbol", "inverse") and len(rest) == 1:
+            table = self.known if head == "symbol" else self.inverses
+            if not (isinstance(rest[0], str) and rest[0] in table):
+                raise InvalidError(check, f"no {head} {show(rest[0])}")
+            return table[rest[0]]
+        if head == "transpose" and len(rest) == 1:
+            return self.transpose(self.expand(rest[0], check))
+        if head == "scale" and len(rest) == 3:
+            return self.scale(self.factor(rest[0], rest[1], check), self.expand(rest[2], check))
+        if head in ("product", "sum") and len(rest) >= 2:
+            combine = self.multiply if head == "product" else self.add
+            result = self.expand(rest[0], check)
+            for operand in rest[1:]:
+                result = combine(result, self.expand(operand, check))
+            return result
+        raise InvalidError(check, f"{show(e)} is not an expression")
+
+    def factor(self, c: Any, exponents: Any, check: str) -> tuple[Fraction, Scalars]:
+        p, q = rational(c, check, "coefficient")
+        require(p != 0, check, "a coefficient is zero")
+        powers: dict[str, int] = {}
+        for entry in array(exponents, check, "scalars"):
+            require(isinstance(entry, list) and len(entry) == 2, check, f"{show(entry)} is not [scalar, exponent]")
+            name, k = entry[0], integer(entry[1], check, "exponent")
+            if not (isinstance(name, str) and name in self.scalars) or name in powers or k == 0:
+                raise InvalidError(check, f"{show(entry)}: not a scalar, twice, or a zero exponent")
+            powers[name] = k
+        return self.fraction(p, q), tuple(sorted(powers.items()))
+
+    def collect(self, rows: Size, columns: Size, terms: Iterable[tuple[Word, Scalars, Fraction]]) -> Matrix:
+        """Collect equal (word, scalars), drop zeros, keep all within the limits."""
+        result: Terms = {}
+        for word, scalars, coefficient in terms:
+            self.work.spend(len(word) + len(scalars) + 1)
+            require_supported(len(word) <= MAX_WORD, f"a word of {len(word)} letters")
+            total = result.get((word, scalars), 0) + coefficient
+            longest = max(total.numerator.bit_length(), total.denominator.bit_length())
+            require_supported(longest <= LIMIT_BITS, f"a coefficient of more than {LIMIT_DIGITS} digits")
+            if total:
+                result[word, scalars] = total
+            else:
+                result.pop((word, scalars), None)
+            require_supported(len(result) <= MAX_TERMS, f"more than {MAX_TERMS} terms")
+        return Matrix(rows, columns, result)
+
+    def transpose(self, a: Matrix) -> Matrix:
+        flip = self.transposed
+        terms = ((tuple(flip[x] for x in reversed(word)), s, c) for (word, s), c in a.terms.items())
+        return self.collect(a.columns, a.rows, terms)
+
+    def scale(self, factor: tuple[Fraction, Scalars], a: Matrix) -> Matrix:
+        by, powers = factor
+        terms = ((word, self.join_scalars(s, powers), c * by) for (word, s), c in a.terms.items())
+        return self.collect(a.rows, a.columns, terms)
+
+    def add(self, a: Matrix, b: Matrix) -> Matrix:
+        self.same_shape(a, b, "sum")
+        return self.collect(a.rows, a.columns, ((*key, c) for m in (a, b) for key, c in m.terms.items()))
+
+    def multiply(self, a: Matrix, b: Matrix) -> Matrix:
+        require(a.columns == b.rows, "shapes", f"product of {a.rows} x {a.columns} and {b.rows} x {b.columns}")
+        count = len(a.terms) * len(b.terms)
+        require_supported(count <= MAX_TERMS, f"a product of {count} terms")
+        terms = (
+            (self.join_words(v, w), self.join_scalars(r, s), c * d)
+            for (v, r), c in a.terms.items()
+            for (w, s), d in b.terms.items()
+        )
+        return self.collect(a.rows, b.columns, terms)
+
+    def join_words(self, v: Word, w: Word) -> Word:
+        """Both are reduced, so letters cancel only where they meet."""
+        k = 0
+        while k < min(len(v), len(w)) and self.cancels.get(v[-1 - k]) == w[k]:
+            k += 1
+        self.work.spend(k)
+        return v[: len(v) - k] + w[k:]
+
+    def join_scalars(self, r: Scalars, s: Scalars) -> Scalars:
+        if not (r and s):
+            return r or s
+        powers = dict(r)
+        for name, k in s:
+            powers[name] = powers.get(name, 0) + k
+            require_supported(abs(powers[name]) <= MAX_PLAIN_INTEGER, "a scalar exponent above 2^53")
+        return tuple(sorted((name, k) for name, k in powers.items() if k))
+
+    def same_shape(self, a: Matrix, b: Matrix, what: str) -> None:
+        shapes = f"{a.rows} x {a.columns} and {b.rows} x {b.columns}"
+        require((a.rows, a.columns) == (b.rows, b.columns), "shapes", f"{what} of {shapes}")
+
+
+def normal_form(matrix: Matrix) -> list[Any]:
+    """The list of §6."""
+
+    def number(c: Fraction) -> int | str:
+        return encode(c.numerator) if c.denominator == 1 else f"{c.numerator}/{c.denominator}"
+
+    listed = [[[*word], [[name, encode(k)] for name, k in s], number(c)] for (word, s), c in matrix.terms.items()]
+    listed.sort(key=lambda term: term[:2])
+    return [[c, scalars, word] for word, scalars, c in listed]
+
+
+def check_identity(certificate: dict[str, Any], report: Report) -> str:
+    identity = Identity(certificate["identity"])
+    claim = fields(certificate["claim"], "claim", "claim", ("quantity", "relation", "left", "right"))
+    compare("claim", "quantity", claim["quantity"], "matrix identity")
+    compare("claim", "relation", claim["relation"], "equals")
+    check_strength_and_provenance(certificate)
+    witness = fields(certificate["witness"], "fields", "witness", ("normal_form",))
+    left, right = identity.expand(claim["left"], "claim"), identity.expand(claim["right"], "claim")
+    identity.same_shape(left, right, "equality")
+    sides = normal_form(left), normal_form(right)
+    require(
+        canonical(sides[0]) == canonical(sides[1]),
+        "normal form",
+        f"the left side has {show(sides[0])}, the right side {show(sides[1])}",
+    )
+    compare("normal form", "normal_form", witness["normal_form"], sides[0])
+    sizes = "all sizes" if identity.sizes else "the stated sizes"
+    name = show(certificate["identity"]["name"])
+    return f"matrix identity {name}, {left.rows} x {left.columns}, {len(left.terms)} terms, for {sizes} (exact)"
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# §7  Verdict
+# ---------------------------------------------------------------------------------------------------------------
+
+KINDS: dict[str, tuple[str, Callable[[dict[str, Any], Report], str]]] = {
+    "dimension": ("network", check_dimension),
+    "degrees": ("network", check_degrees),
+    "matrix-identity": ("identity", check_identity),
+}
+COMMON_KEYS = ("format", "version", "kind", "claim", "witness", "strength", "provenance", "sha256")
+
+
+def check_data(data: bytes, report: Report) -> str:
+    """Every check of FORMAT.md in order; the claim in words, or InvalidError, or UnsupportedError."""
+    certificate = parse(data)
+    require(isinstance(certificate, dict), "json", "not an object")
+    for key in ("format", "version", "kind"):
+        require(key in certificate, key, f"no key {show(key)}")
+    compare("format", "format", certificate["format"], FORMAT)
+    version, kind = certificate["version"], certificate["kind"]
+    integer(version, "version", "version")
+    require_supported(version == 1, f"version {show(version)}")
+    require(isinstance(kind, str), "kind", f"kind is {show(kind)}, not a string")
+    require_supported(kind in KINDS, f"kind {show(kind)}")
+    about, checker = KINDS[kind]
+    fields(certificate, "fields", "certificate", (about, *COMMON_KEYS))
+    rest = {key: value for key, value in certificate.items() if key != "sha256"}
+    digest = hashlib.sha256(canonical(rest).encode("ascii")).hexdigest()
+    compare("sha256", "sha256", certificate["sha256"], digest)
+    return checker(certificate, report)
+
+
+def silent(message: str) -> None:
+    """The report that says nothing."""
+
+
+def decide(get: Callable[[], bytes], report: Report) -> Verdict:
+    """The verdict on the bytes that ``get`` reads."""
+    start = time.perf_counter()
+
+    def verdict(word: str, **rest: str) -> Verdict:
+        return Verdict(word, seconds=round(time.perf_counter() - start, 4), **rest)
+
+    try:
+        return verdict("valid", claim=check_data(get(), report))
+    except InvalidError as error:
+        return verdict("invalid", check=error.check, reason=error.found)
+    except UnsupportedError as error:
+        return verdict("unsupported", reason=str(error))
+    except Exception as error:  # a mistake in this file, or no memory: never a traceback, never `valid`
+        return verdict("unsupported", reason=f"internal error: {type(error).__name__}: {show(str(error))}")
+
+
+def check(certificate: dict[str, Any], report: Report = silent) -> Verdict:
+    """The verdict on a certificate held in memory: it is written as JSON and read strictly."""
+
+    def text() -> bytes:
+        try:
+            return json.dumps(certificate).encode("utf-8")
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidError("json", f"cannot be written as JSON: {error}") from None
+
+    return decide(text, report)
+
+
+def check_file(path: str | os.PathLike[str], report: Report = silent) -> Verdict:
+    """The verdict on a file."""
+    return decide(lambda: read_bytes(path), report)
+
+
+def printable(text: str, encoding: str) -> str:
+    """Text without control characters, in characters that the stream can write."""
+    clean = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
+    return clean.encode(encoding, "backslashreplace").decode(encoding)
+
+
+HELP = """\
+What `valid` means: the claim printed below it is proved. The file was checked against its hash and the format; the
+network's values were rebuilt from its description and differentiated by this program; the stated minor of the Jacobian
+was found non-zero modulo a prime that this program proved prime; the upper bound was recomputed from the network.
+Nothing in a certificate is evaluated as code, and its `provenance` proves nothing.
+
+What is trusted: this file, Python's integers, hashlib and json, and, for large certificates only, the exactness of
+integer matrix products in numpy's float64 and int64 (proved in the comments) or a determinant by python-flint. The theorems
+behind the bounds are named in FORMAT.md. Run with `python -I -S` to use nothing but the standard library.
+
+Exit code: 0 all valid; 1 one is invalid; 2 one is unsupported or unreadable (1 wins over 2).
+"""
+
+
+def progress_reporter(wanted: bool) -> Report:
+    """A report on standard error, at most one line in two seconds."""
+    last = -math.inf
+
+    def report(message: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= 2:
+            last = now
+            print(f"verify: {message}", file=sys.stderr, flush=True)
+
+    return report if wanted or (sys.stderr is not None and sys.stderr.isatty()) else silent
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="verifier.py",
+        description="Check lightningalg certificates independently of the program that wrote them.",
+        epilog=HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("files", nargs="+", metavar="CERT.json")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--progress", action="store_true", help="report long computations on standard error")
+    options = parser.parse_args(arguments)
+    report = progress_reporter(options.progress)
+    results = []
+    encoding = sys.stdout.encoding or "utf-8"
+    for path in options.files:
+        verdict = check_file(path, report)
+        results.append({"file": path, **{name: getattr(verdict, name) for name in Verdict.__slots__}})
+        if not options.json:
+            print(printable(f"{path}: ".replace("\n", "\\n") + str(verdict), encoding), flush=True)
+    if options.json:
+        print(json.dumps({"results": results}))
+    verdicts = {result["verdict"] for result in results}
+    return 1 if "invalid" in verdicts else 2 if "unsupported" in verdicts else 0
+
+
+if __name__ == "__main__":
+    try:
+        code = main()
+    except BrokenPipeError:  # the reader of our output has gone away
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 2
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)
