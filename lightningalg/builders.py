@@ -7,15 +7,16 @@ polynomial map over QQ.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from lightningalg.errors import InputError
-from lightningalg.networks.base import positive_size
+from lightningalg.networks.base import positive_size, shown
 from lightningalg.networks.layers.lightning_attention import LightningAttention
 from lightningalg.networks.layers.linear import Linear
 from lightningalg.networks.layers.monomial_activation import MonomialActivation
 from lightningalg.networks.layers.sum import Sum
-from lightningalg.networks.network import INPUT, Network, Node
+from lightningalg.networks.network import INPUT, MAX_LAYERS, Network, Node
 
 __all__ = ["deep_linear", "lightning", "monomial", "multi_head", "transformer"]
 
@@ -66,6 +67,7 @@ def lightning(
         )
     heads_per_layer = _sizes(_per_layer(heads, layers, "heads"), "heads")
     skips = _flags(_per_layer(residual, layers, "residual"), "residual")
+    _check_count(sum(heads_per_layer))
     nodes: list[Node] = []
     source = INPUT
     for i in range(layers):
@@ -135,9 +137,11 @@ def monomial(widths: Sequence[int], degree: int | Sequence[int] = 2) -> Network:
         raise InputError(f"widths {_join(widths)}: at least two are needed, d_0 and d_1")
     hidden = len(widths) - 2
     degrees = _sizes(_per_layer(degree, hidden, "degree", "hidden layer"), "degree")
+    if not isinstance(degree, (list, tuple)):
+        positive_size(degree, "degree")  # also where no hidden layer uses it
     nodes: list[Node] = []
     source = INPUT
-    for i, (d_in, d_out) in enumerate(zip(widths[:-1], widths[1:], strict=True), start=1):
+    for i, (d_in, d_out) in enumerate(pairwise(widths), start=1):
         nodes.append(Node(f"layer{i}", (source,), Linear(d_in, d_out)))
         source = f"layer{i}"
         if i <= hidden:
@@ -196,6 +200,7 @@ def transformer(config: Mapping[str, Any], tokens: int = 2) -> Network:
             raise InputError(f'config: {heads} heads do not divide hidden size {size}; give "head_dim"')
         head_size = size // heads
     head_size = positive_size(head_size, 'config field "head_dim"')
+    _check_count(layers * (2 * heads + 1))
     nodes: list[Node] = []
     source = INPUT
     for i in range(1, layers + 1):
@@ -220,16 +225,22 @@ def _config_size(config: Mapping[str, Any], what: str) -> int:
 # -- arguments ---------------------------------------------------------------
 
 
+def _check_count(layers: int) -> None:
+    """Refuse before building what ``Network`` would refuse after it."""
+    if layers > MAX_LAYERS:
+        raise InputError(f"a network has 1 to {MAX_LAYERS} layers (heads count one by one), not {layers}")
+
+
 def _sizes(values: object, name: str) -> tuple[int, ...]:
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Sequence):
-        raise InputError(f"{name} is {str(values)[:60]!r}: accepted are lists of positive integers")
+        raise InputError(f"{name} is {shown(values)!r}: accepted are lists of positive integers")
     return tuple(positive_size(value, f"{name} entry {number}") for number, value in enumerate(values, 1))
 
 
 def _flags(values: Sequence[object], name: str) -> tuple[bool, ...]:
     for value in values:
         if not isinstance(value, bool):
-            raise InputError(f"{name} is {str(value)[:60]!r}: accepted are true and false")
+            raise InputError(f"{name} is {shown(value)!r}: accepted are true and false")
     return tuple(bool(value) for value in values)
 
 
@@ -245,7 +256,7 @@ def _per_layer(value: Any, layers: int, name: str, what: str = "layer") -> Seque
 
 
 def _join(values: Sequence[object]) -> str:
-    return ",".join(str(value)[:20] for value in values[:20]) or "(none)"
+    return ",".join(shown(value, 20) for value in values[:20]) or "(none)"
 
 
 def _count(number: int, noun: str) -> str:

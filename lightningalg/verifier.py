@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Independent checker of lightningalg certificates, written from certificates/FORMAT.md (version 1) alone.
 
-One file, standard library only: copy it anywhere and run ``python -I verifier.py CERT.json...``.  The paragraph
-signs (§) below are sections of FORMAT.md.  ``valid`` means that every check passed and hence that the claim is
+One file, standard library only: copy it anywhere and run ``python -I verifier.py CERT.json...``.  The signs §
+below refer to sections of FORMAT.md.  ``valid`` means that every check passed and hence that the claim is
 proved; whatever this file does not know, or finds too large, is ``unsupported``.
 
-numpy (evaluation and elimination) and python-flint (determinants) are used for large sizes if they can be imported.
-They compute the same integers, only faster: the comments at `BatchArithmetic` and `subtract_product` prove exactness.
+numpy (evaluation and elimination) and python-flint (determinants) are used for large sizes if they can be
+imported.  They compute the same integers, only faster: see the proofs of exactness at `BatchArithmetic` and
+`BatchDeterminant`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ MAX_TERMS = 100_000
 MAX_WORD = 10_000
 
 # Limits of this checker: beyond them the verdict is `unsupported`.
-LIMIT_VALUES = 5_000_000  # JSON values in a file: about 500 MB once parsed
+LIMIT_VALUES = 3_000_000  # JSON values in a file: at most some 300 MB once parsed
 LIMIT_DIGITS = 600  # digits of one number; below every limit that Python can set on int <-> str (>= 640)
 LIMIT_BITS = 1990  # 2^1990 has 600 digits
 LIMIT_PARAMETERS = 10_000_000  # of a network whose Jacobian is sampled
@@ -56,18 +57,19 @@ LIMIT_SECONDS = 600.0  # predicted, see `predicted_seconds`
 LIMIT_WORK = 10_000_000  # elementary steps in degree sets and in normal forms
 
 FORMAT = "lightningalg-certificate"
+NOT_MARKS = bytes(set(range(256)) - set(b'"[]{},'))
+DEPTH = {**dict.fromkeys(b"[{", 1), **dict.fromkeys(b"]}", -1), **dict.fromkeys(b",", 0)}
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 SEED = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}")
-INTEGER = re.compile(r"-?[1-9][0-9]*")
-RATIONAL = re.compile(r"(-?[1-9][0-9]*)/([1-9][0-9]*)")
+NUMBER = re.compile(r"-?[1-9][0-9]*(/[1-9][0-9]*)?")
 
 Report = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer for one certificate (§7): ``claim`` in words if valid, else ``reason`` (and ``check`` if invalid)."""
+    """The answer for one certificate (§7): the claim in words, or the reason and, if invalid, the check."""
 
     verdict: str  # "valid", "invalid" or "unsupported"
     check: str | None = None
@@ -93,14 +95,15 @@ class UnsupportedError(Exception):
     """Something this checker does not know, cannot read, or finds too large."""
 
 
-def require(condition: bool, check: str, found: str) -> None:
+def require(condition: bool, check: str, found: str, *values: Any) -> None:
+    """Fail unless the condition holds; the values fill the ``{}`` of the message."""
     if not condition:
-        raise InvalidError(check, found)
+        raise InvalidError(check, found.format(*map(show, values)) if values else found)
 
 
-def require_supported(condition: bool, what: str) -> None:
+def require_supported(condition: bool, what: str, *values: Any) -> None:
     if not condition:
-        raise UnsupportedError(what)
+        raise UnsupportedError(what.format(*map(show, values)) if values else what)
 
 
 def show(value: Any, limit: int = 120) -> str:
@@ -115,17 +118,17 @@ class RawText(str):
     __slots__ = ()
 
 
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # §1  The file: bytes -> JSON -> checked numbers
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of a regular file of at most 64 MiB; size and type are looked at before anything is read."""
+    """The content of a regular file of at most 64 MiB; type and size are examined before it is read."""
 
     def examine(info: os.stat_result) -> None:
         require_supported(stat.S_ISREG(info.st_mode), "unreadable: not a regular file")
-        require(info.st_size <= MAX_BYTES, "json", f"file of {info.st_size} bytes, at most {MAX_BYTES} are allowed")
+        require(info.st_size <= MAX_BYTES, "json", f"{info.st_size} bytes, at most {MAX_BYTES} are allowed")
 
     try:
         examine(os.stat(path))
@@ -141,20 +144,19 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def scan(data: bytes) -> None:
-    """Bound size, nesting depth and number of values before the JSON parser may recurse or allocate.
+    """Bound size, number of values and nesting depth before the JSON parser may allocate or recurse.
 
-    Up to the first place where the text is not JSON (where the parser stops) the parts outside strings are exactly
-    every other piece between quotes, once escaped backslashes and then escaped quotes have been taken out.
+    Backslashes occur in strings only.  So, up to the first place where the text is not JSON (where the parser
+    stops), taking out escaped backslashes and then escaped quotes leaves quotes that open and close strings.
     """
     require(len(data) <= MAX_BYTES, "json", f"more than {MAX_BYTES} bytes")
     require(not data.startswith(b"\xef\xbb\xbf"), "json", "starts with a byte order mark")
-    require_supported(data.count(b'"') <= 4 * LIMIT_VALUES, "more JSON strings than this checker holds")
-    outside = b"".join(data.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')[::2])
-    values = outside.count(b",") + outside.count(b"[") + outside.count(b"{")
-    # Depth first for short texts; a text with more brackets than the limit is refused by the count of values.
-    require_supported(values <= LIMIT_VALUES, f"{values} JSON values, this checker holds {LIMIT_VALUES}")
-    brackets = outside.translate(None, delete=bytes(set(range(256)) - set(b"[]{}")))
-    depth = max(itertools.accumulate(1 if byte in b"[{" else -1 for byte in brackets), default=0)
+    marks = data.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, delete=NOT_MARKS)
+    require_supported(marks.count(b'"') <= 2 * LIMIT_VALUES, f"more than {LIMIT_VALUES} JSON strings")
+    outside = b"".join(marks.split(b'"')[::2])
+    values = len(outside) - outside.count(b"]") - outside.count(b"}")
+    require_supported(values <= LIMIT_VALUES, f"more than {LIMIT_VALUES} JSON values")
+    depth = max(itertools.accumulate((DEPTH[mark] for mark in outside), initial=0))
     require(depth <= MAX_DEPTH, "json", f"nested {depth} levels deep, at most {MAX_DEPTH} are allowed")
 
 
@@ -178,8 +180,9 @@ def parse(data: bytes) -> Any:
 
     scan(data)
     try:
+        text = data.decode("utf-8")
         return json.loads(
-            data.decode("utf-8"), object_pairs_hook=pairs, parse_int=whole, parse_float=refuse, parse_constant=refuse
+            text, object_pairs_hook=pairs, parse_int=whole, parse_float=refuse, parse_constant=refuse
         )
     except UnicodeDecodeError as error:
         raise InvalidError("json", f"not UTF-8 at byte {error.start}") from None
@@ -197,9 +200,9 @@ def fields(value: Any, check: str, what: str, keys: Iterable[str]) -> dict[str, 
     if not isinstance(value, dict):
         raise InvalidError(check, f"{what} is {show(value)}, not an object")
     for key in keys:
-        require(key in value, check, f"{what} has no key {show(key)}")
+        require(key in value, check, f"{what} has no key {{}}", key)
     for key in value:
-        require(key in keys, check, f"{what} has an unknown key {show(key)}")
+        require(key in keys, check, f"{what} has an unknown key {{}}", key)
     return value
 
 
@@ -221,25 +224,25 @@ def rational(value: Any, check: str, what: str) -> tuple[int, int]:
     """Numerator and denominator of a number in its one allowed spelling (§1)."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_PLAIN_INTEGER:
         return value, 1
-    if isinstance(value, str):
-        require_supported(len(value) <= 2 * LIMIT_DIGITS + 2, f"{what} has {len(value)} characters")
-        if INTEGER.fullmatch(value):
-            require_supported(len(value) <= LIMIT_DIGITS, f"{what} has {len(value)} digits")
-            require(abs(int(value)) > MAX_PLAIN_INTEGER, check, f"{what}: {show(value)} must be a plain integer")
-            return int(value), 1
-        if match := RATIONAL.fullmatch(value):
-            require_supported(max(map(len, match.groups())) <= LIMIT_DIGITS, f"{what} has {len(value)} characters")
-            p, q = int(match[1]), int(match[2])
-            require(q > 1 and math.gcd(p, q) == 1, check, f"{what}: {show(value)} is not in lowest terms")
-            return p, q
+    if isinstance(value, str) and NUMBER.fullmatch(value):
+        parts = value.split("/")
+        longest = max(map(len, parts))
+        require_supported(longest <= LIMIT_DIGITS, f"{what} has {longest} digits")
+        if len(parts) == 2:
+            p, q = map(int, parts)
+            require(q > 1 and math.gcd(p, q) == 1, check, f"{what}: {{}} is not in lowest terms", value)
+        else:
+            p, q = int(value), 1
+            require(abs(p) > MAX_PLAIN_INTEGER, check, f"{what}: {{}} must be a plain integer", value)
+        return p, q
     raise InvalidError(check, f"{what} is {show(value)}, not a number of the format")
 
 
 def integer(value: Any, check: str, what: str, low: int | None = None, high: int | None = None) -> int:
     number, denominator = rational(value, check, what)
-    require(denominator == 1, check, f"{what} is {show(value)}, not an integer")
-    require(low is None or number >= low, check, f"{what} is {show(value)}, at least {low} is needed")
-    require(high is None or number <= high, check, f"{what} is {show(value)}, at most {high} is allowed")
+    require(denominator == 1, check, f"{what} is {{}}, not an integer", value)
+    require(low is None or number >= low, check, f"{what} is {{}}, at least {low} is needed", value)
+    require(high is None or number <= high, check, f"{what} is {{}}, at most {high} is allowed", value)
     return number
 
 
@@ -272,10 +275,11 @@ class IndexSet:
         """Runs of indices below ``bound``, in their only spelling."""
         runs: list[tuple[int, int]] = []
         for run in array(value, check, check, at_least=1):
-            require(isinstance(run, list) and len(run) == 2, check, f"run {show(run)} is not [first, last]")
+            require(isinstance(run, list) and len(run) == 2, check, "run {} is not [first, last]", run)
             first, last = (integer(entry, check, "index", 0, bound - 1) for entry in run)
-            require(first <= last, check, f"run {show(run)} is decreasing")
-            require(not runs or first >= runs[-1][1] + 2, check, f"run {show(run)} does not follow the one before it")
+            require(first <= last, check, "run {} is decreasing", run)
+            in_order = not runs or first >= runs[-1][1] + 2
+            require(in_order, check, "run {} does not start two above the one before it", run)
             runs.append((first, last))
         return cls(tuple(runs))
 
@@ -286,17 +290,22 @@ class IndexSet:
         return [index for first, last in self.runs for index in range(first, last + 1)]
 
 
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # §2  Networks
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 
 ATTENTION, LINEAR, ACTIVATION, SUM = "lightning_attention", "linear", "monomial_activation", "sum"
-LAYER_KEYS = {ATTENTION: ("d_in", "d_out", "rank"), LINEAR: ("d_in", "d_out"), ACTIVATION: ("degree",), SUM: ()}
+LAYER_KEYS: dict[str, tuple[str, ...]] = {
+    ATTENTION: ("d_in", "d_out", "rank"),
+    LINEAR: ("d_in", "d_out"),
+    ACTIVATION: ("degree",),
+    SUM: (),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer; ``inputs`` are positions in the list of nodes, where 0 is the input X and i the i-th layer."""
+    """One layer; ``inputs`` are nodes: 0 is the input X, i the i-th layer."""
 
     id: str
     type: str
@@ -344,20 +353,21 @@ class Network:
         tail = f"tokens {self.tokens}"
         if self.is_attention_chain() and len(self.layers) <= 12:
             widths = ",".join(str(self.node_width(node)) for node in range(len(self.layers) + 1))
-            return f"{ATTENTION} chain, widths {widths}, ranks {','.join(str(x.rank) for x in self.layers)}, {tail}"
+            ranks = ",".join(str(layer.rank) for layer in self.layers)
+            return f"{ATTENTION} chain, widths {widths}, ranks {ranks}, {tail}"
         kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(x.type for x in self.layers).items())
         return f"network of {kinds}, width {self.width} to {self.d_out}, {tail}"
 
 
 def parse_layer(value: Any, nodes: dict[str, int], widths: list[int]) -> Layer:
     """One entry of ``layers``, given the nodes before it."""
-    require(isinstance(value, dict), "network", f"layer {show(value)} is not an object")
+    require(isinstance(value, dict), "network", "layer {} is not an object", value)
     kind = value.get("type")
-    require(isinstance(kind, str), "network", f"layer type {show(kind)} is not a string")
-    require_supported(kind in LAYER_KEYS, f"layer type {show(kind)}")
+    require(isinstance(kind, str), "network", "layer type {} is not a string", kind)
+    require_supported(kind in LAYER_KEYS, "layer type {}", kind)
     fields(value, "network", "layer", ("id", "inputs", "type", *LAYER_KEYS[kind]))
     name = matching(value["id"], IDENTIFIER, "network", "layer id")
-    require(name not in nodes, "network", f"layer id {show(name)} is taken")
+    require(name not in nodes, "network", "layer id {} is taken", name)
     inputs = []
     for source in array(value["inputs"], "network", f"inputs of {name}"):
         if not (isinstance(source, str) and source in nodes):
@@ -396,13 +406,13 @@ def parse_network(value: Any) -> Network:
             consumers[source].append(node)
     outputs = [node for node in range(1, len(consumers)) if not consumers[node]]
     if len(outputs) != 1:
-        raise InvalidError("network", f"{len(outputs)} layers are no other layer's input, exactly one is needed")
+        raise InvalidError("network", f"{len(outputs)} layers are no other layer's input, one is needed")
     return Network(tokens, widths[0], tuple(layers), tuple(map(tuple, consumers)), outputs[0])
 
 
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # §3  Values by rule
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,17 +467,17 @@ def parse_sampling(value: Any, network: Network, prime: int) -> Sampling:
         result = []
         for entry in entries:
             p, q = rational(entry, "sampling", f"value in {what}")
-            require(q % prime != 0, "sampling", f"{what}: the prime {prime} divides the denominator of {show(entry)}")
+            require(q % prime != 0, "sampling", f"{what}: {prime} divides the denominator of {{}}", entry)
             result.append(p * pow(q, -1, prime) % prime if q > 1 else p % prime)
         return tuple(result)
 
-    require(isinstance(value, dict), "sampling", f"sampling is {show(value)}, not an object")
+    require(isinstance(value, dict), "sampling", "sampling is {}, not an object", value)
     rule = value.get("rule")
     if rule == "sha256-counter":
         fields(value, "sampling", "sampling", ("rule", "seed"))
         return Sampling(network, prime, seed=matching(value["seed"], SEED, "sampling", "seed"))
-    require(isinstance(rule, str), "sampling", f"rule is {show(rule)}, not a string")
-    require_supported(rule == "explicit", f"sampling rule {show(rule)}")
+    require(isinstance(rule, str), "sampling", "rule is {}, not a string", rule)
+    require_supported(rule == "explicit", "sampling rule {}", rule)
     fields(value, "sampling", "sampling", ("rule", "parameters", "samples"))
     parameters = residues(value["parameters"], "parameters", network.parameters())
     samples = []
@@ -479,9 +489,9 @@ def parse_sampling(value: Any, network: Network, prime: int) -> Sampling:
     return Sampling(network, prime, None, parameters, tuple(samples))
 
 
-# The sampled Jacobian.  One evaluator for two arithmetics: lists of Python integers, one sample at a time, or numpy
-# arrays, many samples at a time.  Row j is found by differentiating backwards from the functional Y_j: the adjoint
-# of a node is the derivative of <Y_j, f(X_j)> by its value.
+# The sampled Jacobian.  One evaluator for two arithmetics: lists of Python integers, one sample at a time, or
+# numpy arrays, many samples at a time.  Row j is found by differentiating backwards from the functional Y_j:
+# the adjoint of a node is the derivative of <Y_j, f(X_j)> by its value.
 
 
 class PlainArithmetic:
@@ -513,10 +523,10 @@ class PlainArithmetic:
 class BatchArithmetic:
     """Matrices over Z/p as int64 arrays in [0, p), p < 2^31; values carry a leading axis of samples.
 
-    Exactness.  Entrywise products are below 2^62 and sums below 2^63, so int64 does not overflow.  A matrix product
-    splits x = 2^16 x1 + x0 with 0 <= x1 < 2^15, 0 <= x0 < 2^16.  The inner length is at most 10^6 < 2^20 (every size
-    of §2 is), so all partial sums of x1*y1, of x0*y0, and of x1*y0 and x0*y1 are integers below 2^52: float64 holds
-    them exactly, in whatever order the library adds, with or without fused multiply-add.
+    Exactness.  Entrywise products are below 2^62 and sums below 2^63, so int64 does not overflow.  A matrix
+    product splits x = 2^16 x1 + x0 with 0 <= x1 < 2^15, 0 <= x0 < 2^16.  The inner length is a size of §2, at
+    most 10^6 < 2^20, so all partial sums of x1*y1, of x0*y0, of x1*y0 and of x0*y1 are integers below
+    2^52: float64 holds them exactly, in whatever order the library adds, with or without fused multiply-add.
     """
 
     def __init__(self, np: Any, prime: int) -> None:
@@ -673,7 +683,9 @@ def plain_minor(sampling: Sampling, rows: list[int], columns: list[int], report:
         row: list[int] = []
         for part in chosen:
             u, z = factors[part.matrix]
-            row.extend(sum(map(mul, u[i], z[j])) % prime for i, j in zip(part.rows, part.columns, strict=True))
+            row.extend(
+                sum(map(mul, u[i], z[j])) % prime for i, j in zip(part.rows, part.columns, strict=True)
+            )
         minor.append(row)
     return minor
 
@@ -712,13 +724,16 @@ def batch_minor(np: Any, sampling: Sampling, rows: list[int], columns: list[int]
     return minor
 
 
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # Determinants modulo p
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 
 
 def is_prime(n: int) -> bool:
-    """Deterministic Miller-Rabin: bases 2, 3, 5, 7 decide every n < 3,215,031,751 (Pomerance, Selfridge, Wagstaff)."""
+    """Miller-Rabin with bases 2, 3, 5, 7, which decides every n < 3,215,031,751.
+
+    Pomerance, Selfridge, Wagstaff, The pseudoprimes to 25*10^9, Math. Comp. 35 (1980).
+    """
     assert n < 2**31
     bases = (2, 3, 5, 7)
     if n < 2 or any(n % base == 0 for base in bases):
@@ -762,12 +777,12 @@ def plain_determinant(rows: list[list[int]], prime: int, report: Report) -> int:
 class BatchDeterminant:
     """Determinant of a float64 matrix of integers modulo p, p < 2^31, by blocked LU decomposition.
 
-    Residues are kept with absolute value at most h = p//2 + 3, as integers in float64, which represents and computes
-    exactly all integers up to 2^53.
+    Residues are kept with absolute value at most h = p//2 + 3, as integers in float64, which holds all
+    integers up to 2^53, so that sums and products which stay below are computed without rounding.
 
-    Reduction (`reduce`): for an integer |x| <= 2^52 let q = rint(x * fl(1/p)).  The two roundings change x/p by at most
-    2^-51 |x|/p <= 2/p, so |x - q p| <= p/2 + 2 <= h; q p is an integer of absolute value at most 2^52 + h < 2^53, so it
-    and x - q p are computed without rounding.  Whatever rint does in a tie, the result is congruent to x.
+    Reduction (`reduce`): for an integer |x| <= 2^52 let q = rint(x * fl(1/p)).  The two roundings change x/p
+    by at most 2^-51 |x|/p <= 2/p, so |x - q p| <= p/2 + 2 <= h.  As |q p| <= 2^52 + h < 2^53, the integers
+    q p and x - q p are computed without rounding.  Whatever is rounded in q, x - q p is congruent to x.
     """
 
     TILE = 256, 2048  # tiles of the product, so that its temporary values stay in the cache
@@ -787,10 +802,10 @@ class BatchDeterminant:
     def subtract_product(self, c: Any, a: Any, b: Any) -> None:
         """C -= A B modulo p, in place.
 
-        Directly, k terms at a time with k h^2 + h <= 2^52: all partial sums are integers below 2^52.  For larger p
-        write A = 2^16 A1 + A0, A1 = rint(A/2^16), so |A0| <= 2^15 and |A1| <= h/2^16 + 1 <= 2^15, and
-        take k terms with k 2^15 h + 2^17 h <= 2^52: A1 B and A0 B are at most k 2^15 h, the former reduced and times
-        2^16 is at most 2^16 h, and C stays below k 2^15 h + 2^16 h + h.
+        Small p: k terms at a time with k h^2 + h <= 2^52, so all partial sums are integers below 2^52.
+        Larger p: A = 2^16 A1 + A0 with A1 = rint(A/2^16), so |A0| <= 2^15 and |A1| <= h/2^16 + 1 <= 2^15, and
+        k terms at a time with k 2^15 h + 2^17 h <= 2^52: A1 B and A0 B are at most k 2^15 h, the former
+        reduced and times 2^16 at most 2^16 h, and C at most k 2^15 h + 2^16 h + h.
         """
         np, h = self.np, self.bound
         terms = (2**52 - h) // (h * h)
@@ -829,7 +844,10 @@ class BatchDeterminant:
         self.solve(lower[half:, half:], b[half:])
 
     def decompose(self, a: Any) -> tuple[Any, int]:
-        """LU decomposition of a tall matrix in place: (permutation of its rows, its sign); the sign is 0 if rank < columns."""
+        """LU decomposition, in place, of a matrix of at least as many rows as columns.
+
+        Returns the permutation of the rows and its sign, or 0 if the rank is less than the number of columns.
+        """
         np = self.np
         height, width = a.shape
         permutation = np.arange(height)
@@ -868,9 +886,9 @@ class BatchDeterminant:
         return determinant
 
 
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # §4.1  Lower bounds
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 
 
 def storage(network: Network) -> int:
@@ -888,9 +906,9 @@ def storage(network: Network) -> int:
 def predicted_seconds(network: Network, r: int) -> dict[str, float]:
     """Predicted time by method, in seconds, from counts of multiplications.
 
-    One row of the Jacobian takes about e = sum of 3 t (parameters of the layer) + 6 t rank d_out (attention) + t width,
-    plus r t for its entries; the elimination r^3/3.  Pure Python: 10^-7 s each.  numpy: 2*10^-8 s and 4*10^-10 s.
-    FLINT: elimination 10^-9 s.
+    A row of the Jacobian: t (width + 3 parameters) for each layer and 6 t rank width more for attention; r t
+    for its entries.  The elimination: r^3/3.  Pure Python takes 10^-7 s for each, numpy 2*10^-8 s for the
+    rows and 4*10^-10 s for the elimination, FLINT 10^-9 s for the elimination.
     """
     t = network.tokens
     per_row = t * (network.width + network.d_out + r)
@@ -915,7 +933,7 @@ def optional(name: str) -> Any:
 
 
 def sampled_determinant(sampling: Sampling, rows: IndexSet, columns: IndexSet, report: Report) -> int:
-    """The determinant of the minor, by the cheapest means that are installed; the answer is the same with all of them."""
+    """The determinant of the minor, by the cheapest means installed; all of them give the same answer."""
     network, r = sampling.network, len(rows)
     require_supported(r <= network.parameters() <= LIMIT_PARAMETERS, f"{network.parameters()} parameters")
     require_supported(storage(network) <= LIMIT_STORAGE, f"{storage(network)} values per sample")
@@ -960,7 +978,12 @@ class LowerBound:
 
     @classmethod
     def parse(cls, bound: Any, network: Network) -> LowerBound:
-        fields(bound, "lower bound", "lower bound", ("value", "prime", "sampling", "rows", "columns", "determinant"))
+        fields(
+            bound,
+            "lower bound",
+            "lower bound",
+            ("value", "prime", "sampling", "rows", "columns", "determinant"),
+        )
         n = network.parameters()
         r = integer(bound["value"], "lower bound", "value", 1, n)
         prime = integer(bound["prime"], "prime", "prime", 3, 2**31 - 1)
@@ -982,9 +1005,9 @@ class LowerBound:
         )
 
 
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # §4.2  Upper bounds: each function returns (value, steps)
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 
 Bound = tuple[int, dict[str, Any]]
 
@@ -1093,9 +1116,9 @@ def sums_of(degrees: frozenset[int], count: int, work: Work) -> frozenset[int]:
 def possible_degrees(network: Network) -> frozenset[int]:
     """Degrees in X that can occur in the output.
 
-    A product of polynomials with several possible degrees has all *sums* of them as possible degrees (x + x^3 squared
-    has degrees 2, 4, 6), so attention takes sums of three elements and an activation sums of ``degree`` elements.  For
-    sets of one element this is 3k and degree*k, the rule as FORMAT.md words it.
+    A product of polynomials with several possible degrees has all *sums* of them as possible degrees (the
+    square of x + x^3 has 2, 4, 6), so attention takes sums of three elements and an activation sums of
+    ``degree`` elements.  For sets of one element this is 3k and degree*k, the rule as FORMAT.md words it.
     """
     work = Work("sets of degrees")
     sets: list[frozenset[int]] = [frozenset([1])]
@@ -1133,7 +1156,9 @@ def bound_by_coefficients(network: Network) -> Bound:
         else:
             count = d_out * d if m == 1 else d_out * d * (d * (d + 1) // 2)
         terms.append((m, count))
-    return sum(count for _, count in terms), {"terms": [{"degree": m, "coefficients": encode(k)} for m, k in terms]}
+    return sum(count for _, count in terms), {
+        "terms": [{"degree": m, "coefficients": encode(k)} for m, k in terms]
+    }
 
 
 def bound_by_torus(network: Network) -> Bound:
@@ -1143,9 +1168,9 @@ def bound_by_torus(network: Network) -> Bound:
     free = []
     for node, layer in enumerate(network.layers, start=1):
         source, readers = layer.inputs[0], network.consumers[node]
-        if layer.type == ACTIVATION and is_linear(source) and network.consumers[source] == (node,):
-            if readers and all(map(is_linear, readers)):
-                free.append(layer)
+        own_source = is_linear(source) and network.consumers[source] == (node,)
+        if layer.type == ACTIVATION and own_source and readers and all(map(is_linear, readers)):
+            free.append(layer)
     applies(bool(free), "torus", "no activation is free")
     steps = {"activations": [{"layer": layer.id, "width": layer.d_out} for layer in free]}
     return network.parameters() - sum(layer.d_out for layer in free), steps
@@ -1164,19 +1189,19 @@ def check_upper_bound(bound: Any, network: Network) -> int:
     """Recompute value and steps; the value."""
     fields(bound, "upper bound", "upper bound", ("value", "method", "steps"))
     method = bound["method"]
-    require(isinstance(method, str), "upper bound", f"method is {show(method)}, not a string")
-    require_supported(method in METHODS, f"upper bound method {show(method)}")
+    require(isinstance(method, str), "upper bound", "method is {}, not a string", method)
+    require_supported(method in METHODS, "upper bound method {}", method)
     value, steps = METHODS[method](network)
     compare("upper bound", "value", bound["value"], encode(value))
     compare("upper bound", "steps", bound["steps"], steps)
     return value
 
 
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # §4  Kind `dimension`
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 
-# relation: (keys of the claim beside quantity and relation, needs a lower bound, needs an upper bound, in words)
+# relation: (further keys of the claim, needs a lower bound, needs an upper bound, in words)
 RELATIONS: dict[str, tuple[tuple[str, ...], bool, bool, str]] = {
     "equals": (("value",), True, True, "="),
     "at least": (("value",), True, False, ">="),
@@ -1187,8 +1212,8 @@ RELATIONS: dict[str, tuple[tuple[str, ...], bool, bool, str]] = {
 
 def check_dimension(certificate: dict[str, Any], report: Report) -> str:
     network = parse_network(certificate["network"])
-    claim, relation = certificate["claim"], "equals"
-    require(isinstance(claim, dict), "claim", f"claim is {show(claim)}, not an object")
+    claim = certificate["claim"]
+    require(isinstance(claim, dict), "claim", "claim is {}, not an object", claim)
     relation = claim.get("relation")
     if not (isinstance(relation, str) and relation in RELATIONS):
         raise InvalidError("claim", f"relation is {show(relation)}, not one of {', '.join(RELATIONS)}")
@@ -1203,7 +1228,8 @@ def check_dimension(certificate: dict[str, Any], report: Report) -> str:
     witness = fields(certificate["witness"], "fields", "witness", ("lower_bound", "upper_bound"))
     below, above = witness["lower_bound"], witness["upper_bound"]
     for bound, needed, what in ((below, needs_lower, "lower"), (above, needs_upper, "upper")):
-        require((bound is not None) == needed, "claim", f"relation {relation!r} needs {'an' if needed else 'no'} {what} bound")
+        article = "a" if needed else "no"
+        require((bound is not None) == needed, "claim", f"{{}} needs {article} bound: {what}", relation)
     # All that is cheap comes first; the determinant last.
     minor = LowerBound.parse(below, network) if needs_lower else None
     if minor is not None:
@@ -1219,15 +1245,15 @@ def check_dimension(certificate: dict[str, Any], report: Report) -> str:
 
 def check_strength_and_provenance(certificate: dict[str, Any]) -> None:
     strength, provenance = certificate["strength"], certificate["provenance"]
-    require(strength == "exact", "strength", f'strength is {show(strength)}, only "exact" exists')
-    require(isinstance(provenance, dict), "provenance", f"provenance is {show(provenance)}, not an object")
+    require(strength == "exact", "strength", 'strength is {}, only "exact" exists', strength)
+    require(isinstance(provenance, dict), "provenance", "provenance is {}, not an object", provenance)
     for key, value in provenance.items():
-        require(isinstance(value, str), "provenance", f"{show(key)} is {show(value)}, not a string")
+        require(isinstance(value, str), "provenance", "{} is {}, not a string", key, value)
 
 
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # §5  Kind `degrees`
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 
 
 def check_degrees(certificate: dict[str, Any], report: Report) -> str:
@@ -1239,21 +1265,22 @@ def check_degrees(certificate: dict[str, Any], report: Report) -> str:
     check_strength_and_provenance(certificate)
     witness = fields(certificate["witness"], "fields", "witness", ("layers",))
     stated = array(witness["layers"], "degrees", "layers")
-    require(len(stated) == len(network.layers), "degrees", f"{len(stated)} entries for {len(network.layers)} layers")
+    count = len(network.layers)
+    require(len(stated) == count, "degrees", f"{len(stated)} entries for {count} layers")
     for entry in stated:  # lengths first: then the work below is bounded by the size of the file
         fields(entry, "degrees", "entry of layers", ("layer", "input", "parameters"))
         count = len(array(entry["parameters"], "degrees", "parameters"))
         require(count == len(matrices), "degrees", f"{count} degrees for {len(matrices)} parameter matrices")
     edges = sum(len(layer.inputs) for layer in network.layers)
-    require_supported(edges * len(matrices) <= 5 * LIMIT_WORK, f"{edges} edges and {len(matrices)} parameter matrices")
+    require_supported(edges * len(matrices) <= 5 * LIMIT_WORK, f"{edges} edges, {len(matrices)} matrices")
 
-    degrees: list[list[int]] = [[1] + [0] * len(matrices)]  # of each node: in X, then in each parameter matrix
+    degrees: list[list[int]] = [[1] + [0] * len(matrices)]  # of each node: in X, then in each matrix
     position = 1
     for layer, entry in zip(network.layers, stated, strict=True):
         own = degrees[layer.inputs[0]]
         if layer.type == SUM:
             for node in layer.inputs:
-                require(degrees[node] == own, "degrees", f"the inputs of the sum {layer.id} have different degrees")
+                require(degrees[node] == own, "degrees", f"the inputs of {layer.id} have different degrees")
         elif layer.type != LINEAR:
             factor = 3 if layer.type == ATTENTION else layer.degree
             own = [factor * degree for degree in own]
@@ -1262,7 +1289,8 @@ def check_degrees(certificate: dict[str, Any], report: Report) -> str:
             own[position] += 1
             position += 1
         written = [encode(degree) for degree in own]
-        compare("degrees", layer.id, entry, {"layer": layer.id, "input": written[0], "parameters": written[1:]})
+        expected = {"layer": layer.id, "input": written[0], "parameters": written[1:]}
+        compare("degrees", layer.id, entry, expected)
         degrees.append(own)
 
     result = [encode(degree) for degree in degrees[network.output]]
@@ -1277,9 +1305,9 @@ def check_degrees(certificate: dict[str, Any], report: Report) -> str:
     return f"{network}: homogeneous of degree {result[0]} in X, {listed}{more} (exact)"
 
 
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # §6  Kind `matrix-identity`
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 
 Size = str | int
 Word = tuple[str, ...]  # letters as written: A, A', A^-1, A^-T
@@ -1313,7 +1341,7 @@ class Identity:
         self.names: set[str] = set()
         self.sizes: set[str] = set()
         fields(value, "identity", "identity", ("name", "scalars", "symbols", "definitions"))
-        require(isinstance(value["name"], str), "identity", f"name is {show(value['name'])}, not a string")
+        require(isinstance(value["name"], str), "identity", "name is {}, not a string", value["name"])
         self.scalars = {self.new_name(name) for name in array(value["scalars"], "identity", "scalars")}
         for symbol in array(value["symbols"], "identity", "symbols"):
             self.add_symbol(symbol)
@@ -1322,11 +1350,11 @@ class Identity:
             name = self.new_name(definition["name"])
             self.known[name] = self.expand(definition["expression"], "identity")
         both = self.sizes & self.names
-        require(not both, "identity", f"{show(min(both, default=''))} is both a size and something else")
+        require(not both, "identity", "{} is both a size and something else", min(both, default=""))
 
     def new_name(self, value: Any) -> str:
         name = matching(value, NAME, "identity", "name")
-        require(name not in self.names, "identity", f"name {show(name)} is taken")
+        require(name not in self.names, "identity", "name {} is taken", name)
         self.names.add(name)
         return name
 
@@ -1339,8 +1367,9 @@ class Identity:
     def add_symbol(self, value: Any) -> None:
         fields(value, "identity", "symbol", ("name", "rows", "columns", "invertible"))
         name = self.new_name(value["name"])
-        rows, columns, invertible = self.size(value["rows"]), self.size(value["columns"]), value["invertible"]
-        require(isinstance(invertible, bool), "identity", f"invertible is {show(invertible)}, not true or false")
+        rows, columns = self.size(value["rows"]), self.size(value["columns"])
+        invertible = value["invertible"]
+        require(isinstance(invertible, bool), "identity", "invertible is {}, not a boolean", invertible)
         require(not invertible or rows == columns, "identity", f"{name} is invertible but not square")
         for mark in TRANSPOSE:
             self.transposed[name + mark] = name + TRANSPOSE[mark]
@@ -1354,7 +1383,7 @@ class Identity:
     def expand(self, e: Any, check: str) -> Matrix:
         """Shape and expansion of an expression; recursion is at most as deep as the JSON text (40)."""
         self.work.spend(1)
-        require(isinstance(e, list) and bool(e), check, f"{show(e)} is not an expression")
+        require(isinstance(e, list) and bool(e), check, "{} is not an expression", e)
         head, rest = e[0], e[1:]
         if head in ("symbol", "inverse") and len(rest) == 1:
             table = self.known if head == "symbol" else self.inverses
@@ -1378,7 +1407,8 @@ class Identity:
         require(p != 0, check, "a coefficient is zero")
         powers: dict[str, int] = {}
         for entry in array(exponents, check, "scalars"):
-            require(isinstance(entry, list) and len(entry) == 2, check, f"{show(entry)} is not [scalar, exponent]")
+            is_pair = isinstance(entry, list) and len(entry) == 2
+            require(is_pair, check, "{} is not [scalar, exponent]", entry)
             name, k = entry[0], integer(entry[1], check, "exponent")
             if not (isinstance(name, str) and name in self.scalars) or name in powers or k == 0:
                 raise InvalidError(check, f"{show(entry)}: not a scalar, twice, or a zero exponent")
@@ -1416,7 +1446,8 @@ class Identity:
         return self.collect(a.rows, a.columns, ((*key, c) for m in (a, b) for key, c in m.terms.items()))
 
     def multiply(self, a: Matrix, b: Matrix) -> Matrix:
-        require(a.columns == b.rows, "shapes", f"product of {a.rows} x {a.columns} and {b.rows} x {b.columns}")
+        shapes = f"{a.rows} x {a.columns} and {b.rows} x {b.columns}"
+        require(a.columns == b.rows, "shapes", f"product of {shapes}")
         count = len(a.terms) * len(b.terms)
         require_supported(count <= MAX_TERMS, f"a product of {count} terms")
         terms = (
@@ -1454,9 +1485,11 @@ def normal_form(matrix: Matrix) -> list[Any]:
     def number(c: Fraction) -> int | str:
         return encode(c.numerator) if c.denominator == 1 else f"{c.numerator}/{c.denominator}"
 
-    listed = [[[*word], [[name, encode(k)] for name, k in s], number(c)] for (word, s), c in matrix.terms.items()]
-    listed.sort(key=lambda term: term[:2])
-    return [[c, scalars, word] for word, scalars, c in listed]
+    # Sorting pairs (word, scalars) of tuples is sorting the JSON arrays.
+    return [
+        [number(matrix.terms[word, scalars]), [list(power) for power in scalars], list(word)]
+        for word, scalars in sorted(matrix.terms)
+    ]
 
 
 def check_identity(certificate: dict[str, Any], report: Report) -> str:
@@ -1475,14 +1508,14 @@ def check_identity(certificate: dict[str, Any], report: Report) -> str:
         f"the left side has {show(sides[0])}, the right side {show(sides[1])}",
     )
     compare("normal form", "normal_form", witness["normal_form"], sides[0])
-    sizes = "all sizes" if identity.sizes else "the stated sizes"
-    name = show(certificate["identity"]["name"])
-    return f"matrix identity {name}, {left.rows} x {left.columns}, {len(left.terms)} terms, for {sizes} (exact)"
+    name, shape = show(certificate["identity"]["name"]), f"{left.rows} x {left.columns}"
+    sizes = f"all {', '.join(sorted(identity.sizes))}" if identity.sizes else "the stated sizes"
+    return f"matrix identity {name}, {shape}, of {len(left.terms)} terms, for {sizes} (exact)"
 
 
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 # §7  Verdict
-# ---------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------------------
 
 KINDS: dict[str, tuple[str, Callable[[dict[str, Any], Report], str]]] = {
     "dimension": ("network", check_dimension),
@@ -1497,13 +1530,13 @@ def check_data(data: bytes, report: Report) -> str:
     certificate = parse(data)
     require(isinstance(certificate, dict), "json", "not an object")
     for key in ("format", "version", "kind"):
-        require(key in certificate, key, f"no key {show(key)}")
+        require(key in certificate, key, "no key {}", key)
     compare("format", "format", certificate["format"], FORMAT)
     version, kind = certificate["version"], certificate["kind"]
     integer(version, "version", "version")
-    require_supported(version == 1, f"version {show(version)}")
-    require(isinstance(kind, str), "kind", f"kind is {show(kind)}, not a string")
-    require_supported(kind in KINDS, f"kind {show(kind)}")
+    require_supported(version == 1, "version {}", version)
+    require(isinstance(kind, str), "kind", "kind is {}, not a string", kind)
+    require_supported(kind in KINDS, "kind {}", kind)
     about, checker = KINDS[kind]
     fields(certificate, "fields", "certificate", (about, *COMMON_KEYS))
     rest = {key: value for key, value in certificate.items() if key != "sha256"}
@@ -1552,19 +1585,19 @@ def check_file(path: str | os.PathLike[str], report: Report = silent) -> Verdict
 
 def printable(text: str, encoding: str) -> str:
     """Text without control characters, in characters that the stream can write."""
-    clean = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
+    clean = "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
     return clean.encode(encoding, "backslashreplace").decode(encoding)
 
 
 HELP = """\
-What `valid` means: the claim printed below it is proved. The file was checked against its hash and the format; the
-network's values were rebuilt from its description and differentiated by this program; the stated minor of the Jacobian
-was found non-zero modulo a prime that this program proved prime; the upper bound was recomputed from the network.
-Nothing in a certificate is evaluated as code, and its `provenance` proves nothing.
+`valid` means that the claim printed below it is proved. The file was checked against its hash and the format;
+the network's values were rebuilt from its description and differentiated by this program; the stated minor of
+the Jacobian was found non-zero modulo a number that this program proved prime; the upper bound was recomputed
+from the network. Nothing in a certificate is evaluated as code, and its `provenance` proves nothing.
 
-What is trusted: this file, Python's integers, hashlib and json, and, for large certificates only, the exactness of
-integer matrix products in numpy's float64 and int64 (proved in the comments) or a determinant by python-flint. The theorems
-behind the bounds are named in FORMAT.md. Run with `python -I -S` to use nothing but the standard library.
+Trusted are: this file; Python's integers, hashlib and json; the theorems named in FORMAT.md; and, for large
+certificates only, the exactness of integer matrix products in numpy's float64 (proved in the comments), or a
+determinant by python-flint. Run with `python -I -S` to use nothing but the standard library.
 
 Exit code: 0 all valid; 1 one is invalid; 2 one is unsupported or unreadable (1 wins over 2).
 """

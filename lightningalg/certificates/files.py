@@ -46,8 +46,10 @@ def read_text(path: Path, *, what: str, max_bytes: int = MAX_BYTES) -> str:
         raise InputError(f"{what} {path}: not UTF-8 (byte {error.start})") from None
 
 
-def read_json(path: Path, *, what: str) -> Any:
-    """Return the JSON value in an untrusted file: no duplicate keys, no fractions, bounded depth.
+def read_json(path: Path, *, what: str, integers_only: bool = True) -> Any:
+    """Return the JSON value in an untrusted file: no duplicate keys, bounded depth.
+
+    With ``integers_only`` fractions and integers beyond 2^53 are refused, as in certificates.
 
     Raises
     ------
@@ -56,8 +58,10 @@ def read_json(path: Path, *, what: str) -> Any:
     """
     text = read_text(path, what=what)
 
-    def refuse(token: str) -> Any:
-        raise InputError(f"{what} {path}: number {token[:40]}: only integers are accepted")
+    def fraction(token: str) -> Any:
+        if integers_only or token in ("NaN", "Infinity", "-Infinity"):
+            raise InputError(f"{what} {path}: number {token[:40]}: only integers are accepted")
+        return float(token)
 
     def integer(token: str) -> int:
         if len(token) > 17:
@@ -76,7 +80,7 @@ def read_json(path: Path, *, what: str) -> Any:
         raise InputError(f"{what} {path}: nested deeper than {MAX_DEPTH} levels")
     try:
         return json.loads(
-            text, parse_float=refuse, parse_constant=refuse, parse_int=integer, object_pairs_hook=unique
+            text, parse_float=fraction, parse_constant=fraction, parse_int=integer, object_pairs_hook=unique
         )
     except json.JSONDecodeError as error:
         raise InputError(

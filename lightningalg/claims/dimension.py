@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from lightningalg.certificates import Certificate, UpperBound
+from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
 from lightningalg.engines.choose import linear_algebra
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME
 from lightningalg.errors import ContradictionError
 from lightningalg.networks.families import family
 from lightningalg.networks.network import Network
+from lightningalg.networks.spec import network_from_table
 from lightningalg.rank.lower_bound import DEFAULT_MEMORY, LowerBound, rank_lower_bound
 from lightningalg.rank.predicted import predicted_dimension
-from lightningalg.rank.upper_bounds import best_upper_bound, upper_bounds
+from lightningalg.rank.upper_bounds import upper_bounds
 
 CERTIFIED = "certified"
 BOUNDS_DIFFER = "bounds differ"
@@ -182,20 +184,35 @@ def _claim(lower: int, upper: int) -> dict[str, Any]:
     return {"quantity": "dimension", "relation": "between", "lower": lower, "upper": upper}
 
 
-def dimension_at_most(network: Network) -> Certificate:
-    """Return the certificate of the best upper bound alone, for networks of any size.
+class DimensionClaim(AbstractClaim):
+    """The dimension of the neuromanifold, from both sides."""
 
-    Examples
-    --------
-    >>> import lightningalg as la
-    >>> dimension_at_most(la.lightning((768, 768), (64,))).claim["value"]
-    684031
-    """
-    upper = best_upper_bound(network)
-    return Certificate(
-        "dimension",
-        {"network": network.to_json()},
-        {"quantity": "dimension", "relation": "at most", "value": upper.value},
-        {"lower_bound": None, "upper_bound": upper.to_json()},
-        provenance(),
-    )
+    kind = "dimension"
+    certificate_kind = "dimension"
+    expected_quantity = "dimension"
+    quantities_known: ClassVar[Mapping[str, str]] = {
+        "parameters": "number of parameters",
+        "dimension": "the dimension, where the bounds meet",
+        "lower_bound": "proved lower bound",
+        "upper_bound": "proved upper bound",
+    }
+
+    def certify(self, subject: Network, *, seed: str) -> Certificate:
+        return dimension(subject, seed=seed).certificate
+
+    def quantities(self, certificate: Mapping[str, Any]) -> dict[str, int | None]:
+        return bounds_of(certificate)
+
+
+def bounds_of(certificate: Mapping[str, Any]) -> dict[str, int | None]:
+    """Return parameters, bounds and, where they meet, the dimension that a dimension certificate states."""
+    network = network_from_table(certificate["network"])
+    claim = certificate["claim"]
+    value = claim.get("value")
+    relation = claim["relation"]
+    return {
+        "parameters": network.parameter_count,
+        "dimension": value if relation == "equals" else None,
+        "lower_bound": claim.get("lower", value if relation in ("equals", "at least") else None),
+        "upper_bound": claim.get("upper", value if relation in ("equals", "at most") else None),
+    }

@@ -3,30 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
-import lightningalg
-
-#: the checker is a program, never imported: it shares no code with what made the certificates
-VERIFIER = Path(lightningalg.__file__).with_name("verifier.py")
-
-
-def run_verifier(arguments: Sequence[str], *, timeout: float | None = None) -> int:
-    """Run the checker with the given arguments on this process' stdout and stderr; return its exit code."""
-    command_line = [sys.executable, "-I", str(VERIFIER), *arguments]
-    with subprocess.Popen(command_line, stdin=subprocess.DEVNULL) as process:
-        try:
-            return process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            click.echo(f"error: not verified within {timeout:g} s (--timeout)", err=True)
-            return 2
-        finally:
-            if process.poll() is None:
-                process.kill()
+from lightningalg.certificates.checker import verifier_command
+from lightningalg.errors import LightningAlgError
 
 
 @click.command(
@@ -44,5 +25,12 @@ def command(files: tuple[str, ...], as_json: bool, timeout: float | None) -> int
     The checker is one file that also works alone: copy lightningalg/verifier.py anywhere and run
     python verifier.py CERT.json.
     """
-    arguments = ["--json"] if as_json else []
-    return run_verifier([*arguments, "--", *files], timeout=timeout)
+    arguments = verifier_command([*(["--json"] if as_json else []), "--", *files])
+    with subprocess.Popen(arguments, stdin=subprocess.DEVNULL) as process:
+        try:
+            return process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise LightningAlgError(f"not verified within {timeout:g} s (--timeout)") from None
+        finally:
+            if process.poll() is None:
+                process.kill()

@@ -40,11 +40,12 @@ inner dimension at most ``K = Field.depth``, the largest with
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -203,6 +204,38 @@ def _numba_kernels() -> Kernels | None:
 
 
 # ---------------------------------------------------------------------------
+# Sizes, all measured on two cores (AMD EPYC, 1 MB of L2 cache each)
+# ---------------------------------------------------------------------------
+
+# A product is cut into tiles of at most this shape. At 256 x 1024 the fused product and
+# reduction reached 85 % of plain dgemm; thinner tiles pack the factors too often.
+_TILE_ROWS = 256
+_TILE_COLUMNS = 1024
+
+# Columns eliminated between two updates of the rest of the matrix: a narrow block
+# leaves less work to the panel, a wide one reduces the rest less often.
+_BLOCK = 256
+_NARROW_BLOCK = 128  # faster while the smaller dimension is below _NARROW
+_NARROW = 1500
+_LARGEST_BLOCK = 512  # depth at the largest prime; only tests ask for more than _BLOCK
+
+# Rows of a triangular factor multiplied at a time, without the zeros to the right of them.
+_TRIANGLE_STEP = 64
+
+# Memory kept between calls; matrices with about 1000 rows and columns fit.
+_ARENA_BYTES = 2**24
+
+# Multiplications below which handing tiles to threads costs more than it saves.
+_WORTH_THREADS = 4_000_000
+
+# Multiplications m * n * min(m, n) from which loading numba pays. TODO measure
+_WORTH_NUMBA = 500**3
+
+# Below this many, threads have nothing to share and BLAS starts none worth limiting. TODO
+_WORTH_LIMIT = 200**3
+
+
+# ---------------------------------------------------------------------------
 # Threads
 # ---------------------------------------------------------------------------
 
@@ -265,6 +298,45 @@ def _blas_libraries() -> list[Any]:
 _BLAS_LIMIT = _BlasLimit()
 
 
+class _Arena:
+    """Memory for the arrays of one elimination at a time, kept for the next one.
+
+    The first touch of a 4 KB page costs up to microseconds: at n = 1000 as much
+    as the elimination. Arrays that do not fit are allocated as usual; from 4 MB
+    on numpy asks for pages of 2 MB, which makes that cheap.
+    """
+
+    def __init__(self) -> None:
+        self._memory = np.empty(_ARENA_BYTES, dtype=np.uint8)  # costs nothing until it is touched
+        self._used = 0
+
+    def array(self, shape: tuple[int, ...], dtype: type = np.float64) -> np.ndarray:
+        """Return an uninitialised array, valid until the elimination ends."""
+        count = math.prod(shape) * np.dtype(dtype).itemsize
+        start = -(-self._used // 64) * 64  # cache lines
+        if start + count > _ARENA_BYTES:
+            return np.empty(shape, dtype=dtype)
+        self._used = start + count
+        return self._memory[start : self._used].view(dtype).reshape(shape)
+
+    @staticmethod
+    @contextmanager
+    def lend() -> Iterator[_Arena]:
+        """Lend an arena nobody else has: as many exist as eliminations ever ran at a time."""
+        try:
+            arena = _FREE_ARENAS.pop()
+        except IndexError:
+            arena = _Arena()
+        arena._used = 0
+        try:
+            yield arena
+        finally:
+            _FREE_ARENAS.append(arena)
+
+
+_FREE_ARENAS: list[_Arena] = []
+
+
 class _Workers:
     """The threads of one elimination, each with a scratch array of its own.
 
@@ -273,9 +345,11 @@ class _Workers:
     single tiles (milliseconds), where Ctrl-C reaches it.
     """
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, shape: tuple[int, ...], arena: _Arena) -> None:
         self.threads = threads
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        size = min(_TILE_COLUMNS, max(shape)) * min(_LARGEST_BLOCK, max(shape))
+        self._unused = list(arena.array((threads + 1, size)))  # the caller's thread has its own
         self._scratch = threading.local()
 
     def run(
@@ -291,10 +365,9 @@ class _Workers:
 
     def scratch(self, rows: int, columns: int) -> np.ndarray:
         """Return uninitialised ``(rows, columns)`` float64 memory of the calling thread."""
-        # Kept from tile to tile: fresh memory costs a page fault every 4 KB.
         memory = getattr(self._scratch, "memory", None)
-        if memory is None or memory.size < rows * columns:
-            memory = self._scratch.memory = np.empty(rows * columns)
+        if memory is None:
+            memory = self._scratch.memory = self._unused.pop()
         return memory[: rows * columns].reshape(rows, columns)
 
     def close(self) -> None:
@@ -306,22 +379,13 @@ class _Workers:
 # Products modulo p
 # ---------------------------------------------------------------------------
 
-# A product is cut into tiles of about this shape. At 256 x 1024 the fused product and
-# reduction reached 85 % of plain dgemm here; thinner tiles pack the factors too often.
-_TILE_ROWS = 256
-_TILE_COLUMNS = 1024
-
-_TRIANGLE_STEP = 64
-
-# Multiplications below which handing tiles to threads costs more than it saves.
-_WORTH_THREADS = 4_000_000
-
 
 class _Arithmetic:
-    """Matrix products over one field with one set of kernels and workers."""
+    """Matrix products over one field, with the kernels, threads and memory of one elimination."""
 
-    def __init__(self, field: Field, kernels: Kernels, workers: _Workers) -> None:
+    def __init__(self, field: Field, kernels: Kernels, workers: _Workers, arena: _Arena) -> None:
         self.field = field
+        self.arena = arena
         self.kernels = kernels
         self._workers = workers
         self._constants = field.constants
@@ -390,12 +454,14 @@ class _Panel:
     largest.
     """
 
-    def __init__(self, arithmetic: _Arithmetic, width: int, rows: int, base: int) -> None:
+    def __init__(self, arithmetic: _Arithmetic, width: int, shape: tuple[int, ...], base: int) -> None:
+        rows, columns = shape
         self._arithmetic = arithmetic
         self._base = base
-        self._column_memory = np.empty(width * rows)
-        self._lower_memory = np.empty(width * rows)
-        self._inverse = np.empty((width, width))
+        sizes = [width * rows, width * rows, width * columns, width * width]
+        memory = [arithmetic.arena.array((size,)) for size in sizes]
+        self._column_memory, self._lower_memory, self._row_memory, inverse = memory
+        self._inverse = inverse.reshape(width, width)
         self._pivots = np.empty(width, dtype=np.int64)
         self.rank = 0
 
@@ -410,10 +476,18 @@ class _Panel:
         self.rank = self._recurse(0, width, 0)
         return self.rank
 
-    @property
-    def inverse(self) -> np.ndarray:
-        """Inverse of the unit lower triangular matrix of multipliers in the pivot rows."""
-        return self._inverse[: self.rank, : self.rank]
+    def apply_to(self, rest: np.ndarray, keep_rows: bool) -> None:
+        """Apply the pivots to ``rest``, columns to the right of the block, its rows permuted already.
+
+        The rows of the pivots change only if ``keep_rows`` says that they are wanted.
+        """
+        k, columns = self.rank, rest.shape[1]
+        pivot_rows = self._row_memory[: k * columns].reshape(k, columns)
+        self._arithmetic.triangular_product(self._inverse[:k, :k], rest[:k], pivot_rows)
+        if keep_rows:
+            rest[:k] = pivot_rows
+        if rest.shape[0] > k:
+            self._arithmetic.subtract_product(rest[k:], self.lower[:k, k:].T, pivot_rows)
 
     @property
     def pivots(self) -> np.ndarray:
@@ -508,8 +582,7 @@ def _eliminate(
     """
     rows, columns = work.shape
     block = min(sizes[0], width)
-    panel = _Panel(arithmetic, block, rows, sizes[1])
-    memory = np.empty(block * columns)
+    panel = _Panel(arithmetic, block, work.shape, sizes[1])
     result = _Echelon(work, 0, np.arange(rows), [], [])
     for first in range(0, width, block):
         stop = min(first + block, width)
@@ -523,31 +596,12 @@ def _eliminate(
             rest[:new, first:stop] = panel.columns[:, :new].T
             rest[new:, first:stop] = 0.0
         if new and stop < columns and (echelon or result.rank < rows):
-            _update(rest[:, stop:], panel, before, arithmetic, memory, echelon)
+            to, source = _moves(before, order)
+            rest[to, stop:] = rest[source, stop:]
+            panel.apply_to(rest[:, stop:], keep_rows=echelon)
         if result.rank == rows or (new < stop - first and not _any(work[result.rank :, stop:width])):
             break
     return result
-
-
-def _update(
-    rest: np.ndarray,
-    panel: _Panel,
-    before: np.ndarray,
-    arithmetic: _Arithmetic,
-    memory: np.ndarray,
-    echelon: bool,
-) -> None:
-    """Apply a factored panel to the columns ``rest`` on its right; ``memory`` takes its pivot rows."""
-    k = panel.rank
-    to, source = _moves(before, panel.order)
-    if to.size:
-        rest[to] = rest[source]
-    pivot_rows = memory[: k * rest.shape[1]].reshape(k, rest.shape[1])
-    arithmetic.triangular_product(panel.inverse, rest[:k], pivot_rows)
-    if echelon:
-        rest[:k] = pivot_rows
-    if rest.shape[0] > k:
-        arithmetic.subtract_product(rest[k:], panel.lower[:k, k:].T, pivot_rows)
 
 
 def _moves(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -597,15 +651,6 @@ def _unit_upper_inverse(strict: np.ndarray, field: Field) -> np.ndarray:
 # ---------------------------------------------------------------------------
 # The engine
 # ---------------------------------------------------------------------------
-
-# Columns eliminated between two updates of the rest of the matrix. TODO measure
-_BLOCK = 256
-
-# Multiplications m * n * min(m, n) from which loading numba pays. TODO measure
-_WORTH_NUMBA = 500**3
-
-# Below this many, threads have nothing to share and BLAS starts none worth limiting. TODO
-_WORTH_LIMIT = 200**3
 
 
 class BlockedElimination(AbstractLinearAlgebra):
@@ -680,18 +725,17 @@ class BlockedElimination(AbstractLinearAlgebra):
 
         See the class for memory and ``overwrite``.
         """
-        p = self._checked_prime(prime)
-        work = _working_copy(checked_array(matrix), p, overwrite)
-        with self._arithmetic(p, work.shape) as arithmetic:
-            return self._eliminate(work, work.shape[1], arithmetic).profile
+        p, array = self._checked_prime(prime), checked_array(matrix)
+        with self._arithmetic(p, array.shape) as arithmetic:
+            work = _working_copy(array, arithmetic, overwrite)
+            return self._eliminate(work, array.shape[1], arithmetic).profile
 
     def determinant(self, matrix: np.ndarray, prime: int) -> int:
         """Return the determinant of a square ``matrix`` modulo ``prime``, in ``0 .. prime-1``."""
-        p = self._checked_prime(prime)
-        work = _working_copy(checked_square(matrix), p)
-        with self._arithmetic(p, work.shape) as arithmetic:
-            echelon = self._eliminate(work, work.shape[1], arithmetic)
-        if echelon.rank < work.shape[0]:
+        p, array = self._checked_prime(prime), checked_square(matrix)
+        with self._arithmetic(p, array.shape) as arithmetic:
+            echelon = self._eliminate(_working_copy(array, arithmetic), array.shape[1], arithmetic)
+        if echelon.rank < array.shape[0]:
             return 0
         determinant = _sign(echelon.order)
         for value in echelon.pivot_values:
@@ -703,10 +747,10 @@ class BlockedElimination(AbstractLinearAlgebra):
 
         Restricted to the non-pivot columns of the matrix it is the identity.
         """
-        p = self._checked_prime(prime)
-        work = _working_copy(checked_array(matrix), p)
-        columns = work.shape[1]
-        with self._arithmetic(p, work.shape) as arithmetic:
+        p, array = self._checked_prime(prime), checked_array(matrix)
+        columns = array.shape[1]
+        with self._arithmetic(p, array.shape) as arithmetic:
+            work = _working_copy(array, arithmetic)
             echelon = self._eliminate(work, columns, arithmetic, echelon=True)
             free = np.setdiff1d(np.arange(columns), echelon.columns)
             dependent = self._back_substitute(echelon, free, arithmetic)
@@ -721,18 +765,18 @@ class BlockedElimination(AbstractLinearAlgebra):
         ``right`` has shape ``(m,)`` or ``(m, k)``; ``x`` has the matching shape.
         ``None``: the system has no solution over GF(``prime``).
         """
-        p = self._checked_prime(prime)
-        array = checked_array(matrix)
+        p, array = self._checked_prime(prime), checked_array(matrix)
         rows, columns = array.shape
         sides = checked_right(right, rows)
-        work = np.empty((rows, columns + sides.shape[1]), dtype=np.float32)
-        centred_into(work[:, :columns], array, p)
-        centred_into(work[:, columns:], sides, p, "right")
-        with self._arithmetic(p, work.shape) as arithmetic:
+        shape = (rows, columns + sides.shape[1])
+        with self._arithmetic(p, shape) as arithmetic:
+            work = arithmetic.arena.array(shape, np.float32)
+            centred_into(work[:, :columns], array, p)
+            centred_into(work[:, columns:], sides, p, "right")
             echelon = self._eliminate(work, columns, arithmetic, echelon=True)
             if _any(work[echelon.rank :, columns:]):
                 return None
-            known = self._back_substitute(echelon, np.arange(columns, work.shape[1]), arithmetic)
+            known = self._back_substitute(echelon, np.arange(columns, shape[1]), arithmetic)
         x = np.zeros((columns, sides.shape[1]), dtype=np.int64)
         x[echelon.columns] = np.remainder(known, p)
         return x.reshape((columns, *right.shape[1:]))
@@ -742,19 +786,16 @@ class BlockedElimination(AbstractLinearAlgebra):
 
     @contextmanager
     def _arithmetic(self, prime: int, shape: tuple[int, ...]) -> Iterator[_Arithmetic]:
-        """Set up kernels and threads for the elimination of a matrix of this shape."""
-        field, size = Field(prime), shape[0] * shape[1] * min(shape)
-        kernels = self._choose_kernels(size)
-        if size < _WORTH_LIMIT:
-            yield _Arithmetic(field, kernels, _Workers(1))
-            return
-        # Where BLAS cannot be held at one thread it has all the threads: see _BlasLimit.
-        workers = _Workers(self._threads if _BLAS_LIMIT.available() else 1)
-        try:
-            with _BLAS_LIMIT():
-                yield _Arithmetic(field, kernels, workers)
-        finally:
-            workers.close()
+        """Set up kernels, threads and memory for the elimination of a matrix of this shape."""
+        size = shape[0] * shape[1] * min(shape)
+        # Where BLAS cannot be held at one thread, all threads are left to it: see _BlasLimit.
+        threaded = size >= _WORTH_LIMIT and _BLAS_LIMIT.available()
+        with _Arena.lend() as arena, _BLAS_LIMIT() if threaded else nullcontext():
+            workers = _Workers(self._threads if threaded else 1, shape, arena)
+            try:
+                yield _Arithmetic(Field(prime), self._choose_kernels(size), workers, arena)
+            finally:
+                workers.close()
 
     def _choose_kernels(self, size: int) -> Kernels:
         loaded = _numba_kernels.cache_info().currsize > 0
@@ -763,15 +804,15 @@ class BlockedElimination(AbstractLinearAlgebra):
         )
         return (_numba_kernels() if wanted else None) or NUMPY_KERNELS
 
-    def _sizes(self, arithmetic: _Arithmetic) -> tuple[int, int]:
-        """Return the numbers of columns of a block and of a base block."""
-        block = min(self._block or _BLOCK, arithmetic.field.depth)
-        return block, self._base or arithmetic.kernels.base
+    def _block_size(self, field: Field, shape: tuple[int, ...]) -> int:
+        block = self._block or (_BLOCK if min(shape) >= _NARROW else _NARROW_BLOCK)
+        return min(block, field.depth, _LARGEST_BLOCK)
 
     def _eliminate(
         self, work: np.ndarray, width: int, arithmetic: _Arithmetic, echelon: bool = False
     ) -> _Echelon:
-        return _eliminate(work, width, arithmetic, self._sizes(arithmetic), echelon)
+        sizes = self._block_size(arithmetic.field, work.shape), self._base or arithmetic.kernels.base
+        return _eliminate(work, width, arithmetic, sizes, echelon)
 
     def _back_substitute(
         self, echelon: _Echelon, columns: np.ndarray, arithmetic: _Arithmetic
@@ -780,7 +821,7 @@ class BlockedElimination(AbstractLinearAlgebra):
         right = echelon.work[: echelon.rank, columns].astype(np.float64)
         if right.size:
             triangle = echelon.work[: echelon.rank, echelon.columns]
-            block = min(64, self._sizes(arithmetic)[0])
+            block = min(64, self._block_size(arithmetic.field, triangle.shape))
             _solve_triangle(triangle, echelon.pivot_values, right, arithmetic, block)
         return right.astype(np.int64)
 
@@ -793,14 +834,12 @@ def _checked_threads(threads: int | None) -> int:
     return threads
 
 
-def _working_copy(matrix: np.ndarray, prime: int, overwrite: bool = False) -> np.ndarray:
+def _working_copy(matrix: np.ndarray, arithmetic: _Arithmetic, overwrite: bool = False) -> np.ndarray:
     """Return the centred residues of ``matrix`` as C-contiguous float32: a copy, or ``matrix`` itself."""
     flags = matrix.flags
-    if overwrite and matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable:
-        work = matrix
-    else:
-        work = np.empty(matrix.shape, dtype=np.float32)
-    centred_into(work, matrix, prime)
+    in_place = overwrite and matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable
+    work = matrix if in_place else arithmetic.arena.array(matrix.shape, np.float32)
+    centred_into(work, matrix, arithmetic.field.prime)
     return work
 
 

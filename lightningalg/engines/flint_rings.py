@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import flint
+import numpy as np
 
 from lightningalg.engines.base import AbstractRing
 from lightningalg.engines.primes import is_prime
 from lightningalg.errors import InputError
 
 _RATIONAL = re.compile(r"[+-]?[0-9]{1,4000}(?:/[0-9]{1,4000})?")
+_PLAIN = (int, float, complex, str, Fraction, Decimal, np.generic)
 
 
 def rational(value: object) -> flint.fmpq:
@@ -40,9 +43,28 @@ def rational(value: object) -> flint.fmpq:
         if denominator and not int(denominator):
             raise InputError(f"{value[:60]!r} has denominator 0")
         return flint.fmpq(int(numerator), int(denominator or 1))
-    if hasattr(value, "__index__") and not isinstance(value, bool):
+    if hasattr(value, "__index__") and not isinstance(value, (bool, np.bool_)):
         return flint.fmpq(value.__index__())
-    raise InputError(f"{str(value)[:60]!r} is not an exact rational: accepted are integers, fractions and 'p/q'")
+    raise InputError(
+        f"{str(value)[:60]!r} is not an exact rational: accepted are integers, fractions and 'p/q'"
+    )
+
+
+def is_plain_number(value: object) -> bool:
+    """Whether ``value`` is a number or text that only a conversion makes an exact element of a ring.
+
+    Examples
+    --------
+    >>> is_plain_number("1/2"), is_plain_number(0.5), is_plain_number(flint.nmod(3, 7))
+    (True, True, False)
+    """
+    return isinstance(value, (*_PLAIN, flint.fmpq, flint.fmpz))
+
+
+def refuse_inexact(value: object) -> None:
+    """Raise ``InputError`` for floating point numbers, also among elements of other rings."""
+    if isinstance(value, (float, complex, Decimal, np.inexact)):
+        rational(value)
 
 
 class RationalField(AbstractRing):
@@ -76,12 +98,15 @@ class PrimeField(AbstractRing):
 
     def __init__(self, prime: int):
         if isinstance(prime, bool) or not isinstance(prime, int) or not 2 <= prime < 2**63 or not is_prime(prime):
-            raise InputError(f"{str(prime)[:60]} is not a prime below 2^63")
+            shown = str(prime)[:60] if not isinstance(prime, int) or abs(prime) < 2**64 else "that number"
+            raise InputError(f"{shown} is not a prime below 2^63")
         self.prime = prime
         self.name = f"GF({prime})"
 
     def convert(self, value: object) -> flint.nmod:
         if isinstance(value, flint.nmod):
+            if value.modulus() != self.prime:
+                raise InputError(f"{value} modulo {value.modulus()} is not in {self.name}")
             return value
         exact = rational(value)
         denominator = flint.nmod(int(exact.q % self.prime), self.prime)

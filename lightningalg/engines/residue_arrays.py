@@ -40,7 +40,8 @@ class ResidueField:
 
     def __init__(self, prime: int):
         if isinstance(prime, bool) or not isinstance(prime, int) or not 3 <= prime < PRIME_LIMIT:
-            raise InputError(f"prime {str(prime)[:60]}: accepted are primes from 3 to {DEFAULT_PRIME}")
+            shown = str(prime)[:60] if not isinstance(prime, int) or abs(prime) < 2**64 else "beyond 2^64"
+            raise InputError(f"prime {shown}: accepted are primes from 3 to {DEFAULT_PRIME}")
         if not is_prime(prime):
             raise InputError(f"{prime} is not a prime: accepted are primes from 3 to {DEFAULT_PRIME}")
         self.prime = prime

@@ -13,6 +13,9 @@ from lightningalg.networks.network import INPUT, Network
 
 MAX_DEGREE = 4096
 
+#: counts of terms stop here: what is larger is refused anyway, and its digits would fill the memory
+TERM_LIMIT = 10**18
+
 
 @dataclass(frozen=True, slots=True)
 class Degrees:
@@ -144,7 +147,7 @@ class _TermCount:
 
     def __init__(self, shape: tuple[int, int], terms: int):
         self.shape = shape
-        self.terms = terms
+        self.terms = min(terms, TERM_LIMIT)
 
     def __add__(self, other: _TermCount) -> _TermCount:
         return _TermCount(self.shape, self.terms + other.terms)
@@ -165,7 +168,8 @@ def predicted_terms(network: Network) -> int:
     """Return an upper bound of the number of terms of one output entry, expanded in all parameters and X.
 
     Every sum adds and every product multiplies the counts; for a homogeneous
-    map, no more than there are monomials of its degrees. Nothing is expanded.
+    map, no more than there are monomials of its degrees. Nothing is expanded. Bounds of 10^18 and more are
+    given as 10^18.
 
     Examples
     --------
@@ -177,7 +181,7 @@ def predicted_terms(network: Network) -> int:
     for node in network.nodes:
         own = {name: _TermCount(shape, 1) for name, shape in node.layer.parameter_shapes().items()}
         values[node.id] = node.layer.forward(own, *(values[source] for source in node.inputs))
-    return min(values[network.output].terms, _monomials(network))
+    return int(min(values[network.output].terms, _monomials(network)))
 
 
 def _monomials(network: Network) -> int | float:

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from lightningalg.certificates.sampling import stream_values
 from lightningalg.engines.base import AbstractRing
-from lightningalg.engines.flint_rings import PolynomialRing, PrimeField, RationalField, rational_rank
+from lightningalg.engines.flint_rings import (
+    PolynomialRing,
+    PrimeField,
+    RationalField,
+    is_plain_number,
+    rational_rank,
+    refuse_inexact,
+)
 from lightningalg.errors import InputError, ShapeError, TooLargeError
 from lightningalg.maps.closed_form import attention_coefficients
 from lightningalg.maps.dual import Dual
-from lightningalg.maps.grading import Degrees, degrees_by_layer, predicted_terms
+from lightningalg.maps.grading import TERM_LIMIT, Degrees, degrees_by_layer, predicted_terms
 from lightningalg.networks.families import attention_chain
 from lightningalg.networks.matrix import Matrix
 from lightningalg.networks.network import Network
@@ -170,15 +177,19 @@ class PolynomialMap:
         ShapeError
             If X has the wrong shape.
         """
-        values = X if isinstance(X, Matrix) else Matrix(X)
+        values = X if isinstance(X, Matrix) else _matrix(X)
         if values.shape != (self.network.width, self.network.tokens):
             raise ShapeError(
                 f"input of shape {values.shape[0]} x {values.shape[1]}, "
                 f"but the network takes {self.network.width} x {self.network.tokens}"
             )
         matrices = self.matrices(theta)
-        if ring is None and _all_plain([values, *matrices.values()]):
-            ring = RationalField()
+        if ring is None:
+            entries = [entry for M in (values, *matrices.values()) for row in M.rows for entry in row]
+            if all(is_plain_number(entry) for entry in entries):
+                ring = RationalField()
+            for entry in entries:
+                refuse_inexact(entry)
         if ring is not None:
             values = values.map(ring.convert)
             matrices = {key: matrix.map(ring.convert) for key, matrix in matrices.items()}
@@ -188,6 +199,8 @@ class PolynomialMap:
         self, theta: Sequence[object], X: Sequence[Sequence[object]], direction: Sequence[object]
     ) -> Matrix:
         """Return ``d/d(epsilon) f_{theta + epsilon direction}(X)`` at epsilon = 0, over QQ."""
+        if len(theta) != len(direction):
+            raise ShapeError(f"{len(direction)} entries of the direction for {len(theta)} values")
         convert = RationalField().convert
         duals = [Dual(convert(v), convert(w)) for v, w in zip(theta, direction, strict=True)]
         zero = convert(0)
@@ -214,8 +227,9 @@ class PolynomialMap:
         outputs = self.network.output_width * self.network.tokens
         predicted = predicted_terms(self.network) * outputs
         if predicted > max_terms:
+            many = f"up to {predicted:,}" if predicted < TERM_LIMIT else f"more than {TERM_LIMIT:,} predicted"
             raise TooLargeError(
-                f"expanding this map gives up to {predicted:,} terms in {outputs} output entries "
+                f"expanding this map gives {many} terms in {outputs} output entries "
                 f"(limit {max_terms:,}): use sample coordinates (la.dimension, sampled_jacobian), "
                 f"which need no expansion, or raise max_terms"
             )
@@ -271,7 +285,8 @@ class PolynomialMap:
         if chain is None or len(chain) != 1:
             raise InputError("the closed form is for a single attention head")
         ring = PolynomialRing(self.parameter_names)
-        matrices = [self.matrices(ring.generators)[block.node, block.name] for block in self.network.parameter_blocks]
+        values = self.matrices(ring.generators)
+        matrices = [values[block.node, block.name] for block in self.network.parameter_blocks]
         return attention_coefficients(*matrices, tokens=self.network.tokens)
 
     def jacobian(self, *, closed_form: bool = True, max_terms: int = MAX_TERMS) -> JacobianMatrix:
@@ -318,15 +333,14 @@ class PolynomialMap:
         return to_sympy_matrix(self.expand(max_terms).rows)
 
 
-def _all_plain(matrices: Sequence[Matrix]) -> bool:
-    """Whether all entries are numbers or text, which only a conversion makes exact."""
-    plain = (int, float, str, complex)
-    return all(
-        isinstance(entry, plain) or type(entry).__name__ in ("Fraction", "int64", "float64", "Decimal")
-        for matrix in matrices
-        for row in matrix.rows
-        for entry in row
-    )
+def _matrix(X: Sequence[Sequence[Any]]) -> Matrix:
+    try:
+        rows = [tuple(row) for row in X if not isinstance(row, str)]
+    except TypeError:
+        rows = []
+    if not rows or len(rows) != len(X):
+        raise ShapeError("the input must be a list of rows, each a list of numbers")
+    return Matrix(rows)
 
 
 def _int_array(rows: Sequence[Sequence[int]]) -> Any:

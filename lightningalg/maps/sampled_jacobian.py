@@ -87,7 +87,8 @@ class SampledJacobian:
 
     def _chunks(self, samples: Sequence[int]) -> Iterator[tuple[int, Sequence[int]]]:
         largest = max(block.size for block in self.network.parameter_blocks)
-        activations = self.network.tokens * max(self.network.widths.values())
+        tokens = self.network.tokens
+        activations = tokens * max(tokens, *self.network.widths.values())  # t x t: the scores
         step = max(1, _CHUNK_ENTRIES // max(largest, activations))
         for start in range(0, len(samples), step):
             yield start, samples[start : start + step]

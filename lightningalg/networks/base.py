@@ -12,6 +12,14 @@ from lightningalg.errors import InputError
 MAX_SIZE = 1_000_000
 
 
+def shown(value: object, length: int = 60) -> str:
+    """Return the start of ``str(value)`` for an error message; Python refuses to print very long integers."""
+    try:
+        return str(value)[:length]
+    except ValueError:
+        return "an integer of thousands of digits"
+
+
 def positive_size(value: object, name: str) -> int:
     """Return ``value`` if it is an integer from 1 to 1,000,000.
 
@@ -21,7 +29,7 @@ def positive_size(value: object, name: str) -> int:
         Naming ``name`` and what is accepted.
     """
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_SIZE:
-        raise InputError(f"{name} is {str(value)[:60]!s}: accepted are integers from 1 to {MAX_SIZE}")
+        raise InputError(f"{name} is {shown(value)}: accepted are integers from 1 to {MAX_SIZE}")
     return value
 
 

@@ -112,7 +112,7 @@ def _lightning_candidate(network: Network) -> Iterator[Family]:
             return
         sums = [node for node in group if isinstance(node.layer, Sum)]
         skip = bool(sums) and len(sums[0].inputs) == len(layers) + 1
-        if skip and layers[0].d_in != layers[0].d_out:
+        if skip and widths[-1] != layers[0].d_out:
             return
         widths.append(layers[0].d_out)
         ranks.append(layers[0].rank)

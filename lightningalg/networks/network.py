@@ -30,6 +30,8 @@ class Node:
     layer: AbstractLayer
 
     def __post_init__(self) -> None:
+        inputs = (self.inputs,) if isinstance(self.inputs, str) else tuple(self.inputs)
+        object.__setattr__(self, "inputs", inputs)  # lists would neither hash nor compare
         if not isinstance(self.id, str) or not _ID.fullmatch(self.id) or self.id == INPUT:
             raise InputError(
                 f"layer id {str(self.id)[:80]!r}: accepted are 1 to 64 letters, digits, '_', '-', '.', "

@@ -116,8 +116,11 @@ def parse_toml(text: str) -> dict[str, Any]:
     """Return the table of TOML text; errors carry line and column."""
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        problem = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "nested too deeply"
+    except RecursionError:
+        raise InputError("not TOML: nested too deeply") from None
+    except ValueError as error:  # TOMLDecodeError, or int() on thousands of digits
+        known = isinstance(error, tomllib.TOMLDecodeError)
+        problem = str(error) if known else "a number of thousands of digits"
         raise InputError(f"not TOML: {problem}") from None
 
 

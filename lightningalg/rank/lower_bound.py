@@ -73,7 +73,8 @@ def rank_lower_bound(
     Raises
     ------
     InputError
-        For a bad prime or seed, or a network without parameters.
+        For a bad prime or seed, a network without parameters, or (tiny primes) a point where every
+        derivative vanishes.
     TooLargeError
         If the predicted memory exceeds ``max_memory``.
 
@@ -97,11 +98,14 @@ def rank_lower_bound(
     for columns in _column_choices(network):
         search = _Search(jacobian, columns, choose, max_memory, progress)
         found = search.run(min(target, len(columns)))
-        if best is None or found.witness.value > best.witness.value:
+        if found is not None and (best is None or found.witness.value > best.witness.value):
             best = found
-        if best.witness.value >= target:
+        if best is not None and best.witness.value >= target:
             break
-    assert best is not None
+    if best is None:
+        raise InputError(
+            f"every derivative vanishes modulo {prime} at seed {seed}: take a larger prime or another seed"
+        )
     return best
 
 
@@ -121,8 +125,8 @@ class _Search:
     max_memory: float
     progress: Progress
 
-    def run(self, target: int) -> LowerBound:
-        """Return the bound for the largest rank found."""
+    def run(self, target: int) -> LowerBound | None:
+        """Return the bound for the largest rank found; ``None`` if every entry is zero."""
         matrix = self._rows(0, target + SPARE_ROWS)
         profile, engine = self._profile(matrix)
         best, best_matrix, quiet = profile, matrix, 0
@@ -133,7 +137,7 @@ class _Search:
             quiet = 0 if profile.rank > best.rank else quiet + 1
             if profile.rank > best.rank:
                 best, best_matrix = profile, matrix
-        return self._witness(best_matrix, best, engine)
+        return self._witness(best_matrix, best, engine) if best.rank else None
 
     def _rows(self, start: int, count: int) -> np.ndarray:
         self._check_memory(start + count)
@@ -143,7 +147,7 @@ class _Search:
     def _check_memory(self, rows: int) -> None:
         """float32 matrix, its copy for the elimination, and the float64 minor at the end."""
         predicted = rows * len(self.columns) * (4 + 4 + 8) / 2**30
-        if predicted > self.max_memory:
+        if not predicted <= self.max_memory:  # also where the limit is no number
             raise TooLargeError(
                 f"a {rows} x {len(self.columns)} Jacobian needs about {predicted:.1f} GiB, more than the limit of "
                 f"{self.max_memory:g} GiB: raise it with --max-memory (max_memory=)"
@@ -156,7 +160,6 @@ class _Search:
 
     def _witness(self, matrix: np.ndarray, profile: RankProfile, engine: str) -> LowerBound:
         prime = self.jacobian.field.prime
-        assert profile.rank > 0, "a network with parameters has a derivative that is not zero"
         minor = matrix[np.ix_(profile.rows, profile.columns)]
         self.progress(f"determinant of the {profile.rank} x {profile.rank} minor")
         determinant = self.choose(*minor.shape)[0].determinant(minor, prime)

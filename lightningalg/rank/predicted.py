@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import comb
 
 from lightningalg.networks.families import Family, family
@@ -44,8 +45,9 @@ def _multi_head(standard: Family) -> int | None:
     (d, d_out), a, heads = standard.widths, min(standard.ranks[0], standard.widths[0]), standard.heads[0]
     if d_out >= 2:
         single = bounded_rank(d, a) + d * d_out - 1
-        loss = heads * max(0, heads - 1 - (d - a) ** 2)
-        return min(d_out * d * comb(d + 1, 2), heads * single - loss)
+        # the quadratic falls again where heads abound, but more heads never compute less
+        most = max(h * single - h * max(0, h - 1 - (d - a) ** 2) for h in range(1, heads + 1))
+        return min(d_out * d * comb(d + 1, 2), most)
     if a == d and heads < d:
         return heads * (d - heads) + d * (comb(d + 1, 2) - comb(d - heads + 1, 2))
     return None
@@ -54,7 +56,7 @@ def _multi_head(standard: Family) -> int | None:
 def _monomial(standard: Family) -> int:
     """Return the expected dimension: parameters minus rescalings, at most the number of coefficients."""
     widths = standard.widths
-    expected = sum(a * b for a, b in zip(widths, widths[1:], strict=False)) - sum(widths[1:-1])
+    expected = sum(a * b for a, b in pairwise(widths)) - sum(widths[1:-1])
     degree = 1
     for r in standard.degree:
         degree *= r

@@ -66,7 +66,7 @@ class _Document:
     @property
     def types(self) -> dict[str, bool]:
         """Which types of layers occur."""
-        found = set().union(*(network.types for network in self.networks))
+        found: set[str] = set().union(*(network.types for network in self.networks))
         return {
             "attention": ATTENTION in found,
             "linear": LINEAR in found,
@@ -119,19 +119,41 @@ class _Document:
         return "flag" in self.methods and self.facts("flag", "deep")
 
     @property
-    def relations(self) -> set[str]:
-        """The relations that occur in claims on dimensions."""
-        return {x.relation for x in self.dimensions}
+    def all_equal(self) -> bool:
+        """All dimensions are determined."""
+        return all(x.bounds_meet for x in self.dimensions)
+
+    @property
+    def some_not_columnwise(self) -> bool:
+        """Some bound counts coefficients of attention with several tokens."""
+        return any(x.upper and not x.upper.facts["columnwise"] for x in self.of("coefficients"))
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """Abbreviations of the methods for the table of instances."""
+        return {"flag": "F", "layerwise": "B", "coefficients": "C", "torus": "T", "parameters": "P"}
+
+    @property
+    def cites(self) -> set[str]:
+        """The keys of the references that the text cites."""
+        needed = {
+            "HMK": self.types["attention"],
+            "Harris": bool(self.dimensions),
+            "BrunsVetter": self.bounded_rank,
+            "SHS": self.has_seed,
+        }
+        return {key for key, used in needed.items() if used}
 
     @property
     def abbreviates(self) -> bool:
         """Some printed list abbreviates runs of equal values."""
         return any(network.abbreviates for network in self.networks)
 
-    def one_prime(self) -> str:
-        """Return the prime of all lower bounds if it is the same."""
+    @property
+    def one_prime(self) -> int:
+        """The prime of all lower bounds, or 0 if there are several."""
         primes = {x.lower.prime for x in self.dimensions if x.lower}
-        return str(primes.pop()) if len(primes) == 1 else ""
+        return primes.pop() if len(primes) == 1 else 0
 
     def with_verdict(self, *verdicts: str) -> list[Instance]:
         """Return the dimension instances with one of these verdicts."""

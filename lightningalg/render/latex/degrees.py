@@ -29,6 +29,8 @@ class DegreeInstance:
     sha256: str
     verdict: str
 
+    kind = "degrees"
+
     @property
     def cell(self) -> Tex:
         """All parameter degrees in one breakable text-mode list."""

@@ -51,6 +51,13 @@ class Instance:
     sha256: str
     verdict: str
 
+    kind = "dimension"
+
+    @property
+    def fibre(self) -> int:
+        """The dimension of the generic non-empty fibre, if the dimension is certified."""
+        return self.network.parameters - self.value
+
     @property
     def bounds_meet(self) -> bool:
         """The dimension is determined."""
@@ -174,4 +181,4 @@ class _Values:
         x = self._stream(f"input/{j}", d * t, self._explicit("samples", j, "input"))
         y = self._stream(f"functional/{j}", d_out * t, self._explicit("samples", j, "functional"))
         left = matrix(f"X^{{({j})}}", x, d, t)
-        return Tex(left + ", " + matrix(f"Y^{{({j})}}", y, d_out, t))
+        return Tex(left + ", " + matrix(f"H^{{({j})}}", y, d_out, t))

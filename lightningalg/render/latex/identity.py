@@ -39,6 +39,8 @@ class IdentityInstance:
     sha256: str
     verdict: str
 
+    kind = "matrix-identity"
+
 
 def symbol(name: object) -> Tex:
     r"""Return a certificate's symbol for math mode: ``A1`` as ``A_{1}``, ``mu`` as ``\mu``.
@@ -108,7 +110,7 @@ def expression(tree: Sequence[Any], level: int = 0) -> str:
             return _exponent(str(symbol(tree[1][1])), r"-\top", level)
         return _exponent(expression(tree[1], 2), r"\top", level)
     if kind == "product":
-        text = r"\allowbreak ".join(expression(factor, 1) for factor in tree[1:])
+        text = _juxtapose([expression(factor, 1) for factor in tree[1:]])
         return f"({text})" if level == 2 else text
     if kind == "sum":
         text = "+".join(expression(summand, 0) for summand in tree[1:]).replace("+-", "-")
@@ -130,7 +132,13 @@ def _word(letters: Sequence[Sequence[Any]]) -> str:
     for name, transposed, inverse in letters:
         exponent = ("-" if inverse else "") + (r"\top" if transposed else "1" if inverse else "")
         parts.append(str(symbol(name)) + (f"^{{{exponent}}}" if exponent else ""))
-    return r"\allowbreak ".join(parts) or "I"
+    return _juxtapose(parts) or "I"
+
+
+def _juxtapose(factors: Sequence[str]) -> str:
+    """Return a product; names of several letters get some space."""
+    space = r"\,\allowbreak " if any(r"\mathit" in factor for factor in factors) else r"\allowbreak "
+    return space.join(factors)
 
 
 def _read_letter(letter: Any) -> Sequence[Any]:
@@ -177,7 +185,7 @@ def read_identity(certificate: Mapping[str, Any], label: int, verdict: str) -> I
         ),
         sizes=tuple(symbol(name) for name in sizes),
         definitions=tuple(
-            mathematics(f"{symbol(entry['name'])}={expression(entry['expression'])}")
+            mathematics(f"{symbol(entry['name'])}={expression(entry['expression'])}", end=",")
             for entry in identity["definitions"]
         ),
         equation=mathematics(f"{expression(claim['left'])}={expression(claim['right'])}"),

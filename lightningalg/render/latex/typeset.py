@@ -26,11 +26,11 @@ def visible_length(tex: str) -> int:
     return len(re.sub(r"[{}^_\s]", "", re.sub(r"\\[a-zA-Z]+|\\.", "x", tex.replace(r"\allowbreak", ""))))
 
 
-def mathematics(tex: str) -> Tex:
+def mathematics(tex: str, end: str = ".") -> Tex:
     """Return a formula displayed if it fits on one line, else set ragged right over several."""
     if visible_length(tex) <= _LINE:
-        return Tex(rf"\[ {tex} \]")
-    return Tex("\\begin{longformula}\n$" + tex + "$\n\\end{longformula}")
+        return Tex(rf"\[ {tex}{end} \]")
+    return Tex("\\begin{longformula}\n$" + tex + f"${end}\n\\end{{longformula}}")
 
 
 def sequence(values: Sequence[Any]) -> Tex:
@@ -104,8 +104,8 @@ def matrix(name: str, values: Sequence[Any], rows: int, columns: int) -> Tex:
             rf"${name}$, of size ${number(rows)}\times {number(columns)}$, whose entries hash to "
             rf"\texttt{{{digest[:16]}\allowbreak{{}}\dots}}"
         )
-    if sum(widths) + 2 * columns > 80:
+    if sum(widths) + 2 * columns > 75:
         lines = r";\allowbreak\; ".join(r",\allowbreak ".join(row) for row in table)
         return Tex(rf"${name}=({lines})$, row by row")
     body = r" \\ ".join(" & ".join(row) for row in table)
-    return Tex(rf"${name}=\begin{{pmatrix}} {body} \end{{pmatrix}}$")
+    return Tex(rf"\mbox{{${name}=\begin{{pmatrix}} {body} \end{{pmatrix}}$}}")

@@ -101,8 +101,8 @@ def _flag(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBoun
     _expect(flags == sum(flag_terms) and values == widths[depth] * g[depth - 1], "the sums do not add up")
     q = [dimension for _, dimension in matrices]
     total = Tex(
-        f"({summation(q)})"
-        + (f"+({summation(flag_terms)})" if flag_terms else "")
+        _bracketed(summation(q))
+        + (f"+{_bracketed(summation(flag_terms))}" if flag_terms else "")
         + rf"+{number(widths[depth])}\cdot {number(g[depth - 1])}-{depth}"
     )
     _expect(sum(q) + flags + values - torus == claimed, "the sums do not add up")
@@ -113,9 +113,14 @@ def _flag(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBoun
         "flags": flags,
         "values": values,
         "torus": torus,
+        "q": Tex(_matrices(matrices[0][0], g[0], ranks[0])[0]),
         "deep": depth > 1,
     }
     return UpperBound("flag", claimed, total, tuple(_merge(lines)), facts)
+
+
+def _bracketed(text: Tex) -> str:
+    return f"({text})" if "+" in text else str(text)
 
 
 def _merge(lines: list[tuple[Tex, ...]]) -> list[tuple[Tex, ...]]:
@@ -286,7 +291,7 @@ def _torus(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBou
         )
         for layer in free
     )
-    arithmetic = Tex(rf"{number(network.parameters)}-({summation([layer.d_out for layer in free])})")
+    arithmetic = Tex(f"{number(network.parameters)}-{_bracketed(summation([layer.d_out for layer in free]))}")
     return UpperBound("torus", total, arithmetic, rows, {})
 
 

@@ -1,0 +1,42 @@
+"""Calling the stand-alone verifier as a program. It is never imported: it shares no code with the producers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lightningalg.errors import LightningAlgError
+
+VERIFIER = Path(__file__).parents[1] / "verifier.py"
+
+
+def verifier_command(arguments: Sequence[str]) -> list[str]:
+    """Return the command line that runs the verifier isolated from environment and user site."""
+    return [sys.executable, "-I", str(VERIFIER), *arguments]
+
+
+def check_files(files: Sequence[Path], *, timeout: float | None = None) -> list[dict[str, Any]]:
+    """Return the verifier's answer for each file, in order: ``verdict``, ``check``, ``reason``, ...
+
+    Raises
+    ------
+    LightningAlgError
+        If the verifier does not answer, or not within ``timeout`` seconds.
+    """
+    if not files:
+        return []
+    command = verifier_command(["--json", "--", *(str(file) for file in files)])
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
+        results = json.loads(done.stdout)["results"]
+    except subprocess.TimeoutExpired:
+        raise LightningAlgError(f"{len(files)} certificates were not verified within {timeout:g} s") from None
+    except (ValueError, KeyError):
+        raise LightningAlgError(f"the verifier {VERIFIER} did not answer (exit code {done.returncode})") from None
+    if len(results) != len(files):
+        raise LightningAlgError(f"the verifier answered for {len(results)} of {len(files)} files")
+    return results

@@ -1,0 +1,50 @@
+"""``lightningalg prove``: LaTeX proofs from verified certificates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lightningalg.certificates.checker import check_files
+from lightningalg.certificates.files import read_certificate, write_atomically
+
+
+@click.command("prove", epilog="Exit code: 0 success, 1 a certificate is not valid, 2 bad input or LaTeX is missing.")
+@click.argument("files", nargs=-1, required=True, metavar="CERT.json...")
+@click.option("--out", metavar="F.tex", help="Write the article here (default: standard output).")
+@click.option("--pdf", is_flag=True, help="Also run LaTeX; the PDF goes next to F.tex.")
+@click.option("--title", metavar="TEXT", help="Title of the article.")
+@click.option("--timeout", type=click.FloatRange(min=1), default=120, show_default=True, metavar="SECONDS",
+              help="For LaTeX.")  # fmt: skip
+def command(files: tuple[str, ...], out: str | None, pdf: bool, title: str | None, timeout: float) -> int:
+    """Print the proof that certificates carry as a self-contained LaTeX article.
+
+    Each certificate is verified first: nothing is printed that the checker does not accept.
+
+    \b
+    Example:
+      lightningalg dimension --widths 4,2,4 --ranks 2,1 --out cert.json
+      lightningalg prove cert.json --out proof.tex --pdf
+    """
+    if pdf and out is None:
+        raise click.UsageError("--pdf needs --out F.tex, so that the PDF has a place")
+    if out is not None and Path(out).suffix != ".tex":
+        raise click.UsageError(f"--out {out!r}: the name must end in .tex")
+    paths = [Path(name) for name in files]
+    certificates = [read_certificate(path) for path in paths]
+    for path, answer in zip(paths, check_files(paths), strict=True):
+        if answer["verdict"] != "valid":
+            click.echo(f"error: {path} is {answer['verdict']}: {answer.get('reason')}; there is nothing to prove", err=True)
+            return 1
+    from lightningalg.render.latex import compile_pdf, render_proof
+
+    article = render_proof(certificates, title=title)
+    if out is None:
+        click.echo(article, nl=False)
+        return 0
+    write_atomically(Path(out), article)
+    click.echo(f"wrote {out}")
+    if pdf:
+        click.echo(f"wrote {compile_pdf(Path(out), timeout=timeout)}")
+    return 0

@@ -1,0 +1,197 @@
+"""``lightningalg worksheet``: list, show and run certificate worksheets."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lightningalg.cli.options import echo_json
+
+if TYPE_CHECKING:
+    from lightningalg.worksheets.model import Worksheet
+    from lightningalg.worksheets.runner import Run
+
+
+@click.group("worksheet")
+def command() -> None:
+    """Certificate worksheets: TOML files of claims, run into certificates, proofs and a table of verdicts.
+
+    NAME is one that "list" shows; a FILE or DIR of your own works the same. A worksheet:
+
+    \b
+      title = "Square single layers"
+      [[claim]]
+      id = "square"
+      kind = "dimension"
+      expected = "2*a*d + d^2 - a^2 - 1"
+      grid = { d = "1..4", a = "1..4" }
+      where = "a <= d"
+      network = { kind = "lightning", widths = ["d", "d"], ranks = ["a"], tokens = 2 }
+    """
+
+
+def _read(names: tuple[str, ...]) -> list[Worksheet]:
+    from lightningalg.worksheets.library import find_worksheets
+    from lightningalg.worksheets.model import read_worksheet
+
+    return [read_worksheet(path) for path in find_worksheets(names)]
+
+
+@command.command("list")
+@click.argument("names", nargs=-1, metavar="[NAME|FILE|DIR...]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
+def list_command(names: tuple[str, ...], as_json: bool) -> None:
+    """List worksheets and their claims."""
+    worksheets = _read(names)
+    if as_json:
+        echo_json({"worksheets": [_outline(worksheet) for worksheet in worksheets]})
+        return
+    for worksheet in worksheets:
+        click.echo(f"{worksheet.name}: {worksheet.title}")
+        for claim in worksheet.claims:
+            count = len(claim.instances)
+            click.echo(f"  {claim.id:<28} {claim.kind:<18} {count:>4} instance{'' if count == 1 else 's'}")
+
+
+def _outline(worksheet: Worksheet) -> dict[str, object]:
+    claims = [
+        {"id": claim.id, "kind": claim.kind, "title": claim.title, "instances": len(claim.instances)}
+        for claim in worksheet.claims
+    ]
+    return {"name": worksheet.name, "path": str(worksheet.path), "title": worksheet.title, "claims": claims}
+
+
+@command.command("show")
+@click.argument("names", nargs=-1, required=True, metavar="NAME|FILE|DIR...")
+def show_command(names: tuple[str, ...]) -> None:
+    """Show what worksheets say: prose, claims, hypotheses, what is expected and for which sizes."""
+    for worksheet in _read(names):
+        click.echo(f"{worksheet.title}\n{'=' * len(worksheet.title)}")
+        for text in (worksheet.source, worksheet.prose):
+            if text:
+                click.echo(f"\n{text}")
+        for claim in worksheet.claims:
+            click.echo(f"\n[{claim.id}] {claim.title}  ({claim.kind}, {len(claim.instances)} instances)")
+            for text in (claim.statement, claim.source, claim.prose):
+                if text:
+                    click.echo(f"  {text}")
+            for hypothesis in claim.hypotheses:
+                click.echo(f"  hypothesis: {hypothesis.text}")
+            sign = "differs from" if claim.differs else "equals"
+            if claim.expected:
+                click.echo(f"  {sign} {claim.expected}")
+            if claim.check:
+                click.echo(f"  check: {claim.check.text}")
+
+
+@command.command("run", epilog="Exit code: 0 if every claim is certified, 1 if one is refuted or open, 2 for bad input.")
+@click.argument("names", nargs=-1, metavar="[NAME|FILE|DIR...]")
+@click.option("--out", default="out", show_default=True, metavar="DIR", help="Where results go.")
+@click.option("--claim", "claims", multiple=True, metavar="ID", help="Only this claim (may be repeated).")
+@click.option("--jobs", type=click.IntRange(1, 256), metavar="N", help="Processes (default: the number of cores).")
+@click.option("--force", is_flag=True, help="Certify again what is already certified.")
+@click.option("--seed", default="0", show_default=True, help="Decides points, inputs and functionals.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object, nothing else.")
+def run_command(
+    names: tuple[str, ...],
+    out: str,
+    claims: tuple[str, ...],
+    jobs: int | None,
+    force: bool,
+    seed: str,
+    as_json: bool,
+) -> int:
+    """Run worksheets: all that come with lightningalg, or those named.
+
+    Writes to DIR one certificate for each claim instance, one LaTeX proof for each claim and summary.json. Every
+    certificate is checked by the independent verifier before it counts. What is already certified is
+    not computed again; Ctrl-C keeps what is finished.
+    """
+    from lightningalg.certificates.sampling import validate_seed
+    from lightningalg.worksheets.runner import run_worksheets
+
+    worksheets = _read(names)
+    with _progress() as progress:
+        run = run_worksheets(
+            worksheets, out=Path(out), claims=claims, jobs=jobs, force=force,
+            seed=validate_seed(seed), progress=progress,
+        )  # fmt: skip
+    if as_json:
+        echo_json(run.to_json())
+    else:
+        _table(run)
+    return 0 if run.verdict == "certified" else 1
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int, str], None]]:
+    """Show a bar on a terminal; elsewhere one line a few times a minute. Always on stderr."""
+    if not sys.stderr.isatty():
+        yield _lines()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=what)
+
+
+def _lines() -> Callable[[int, int, str], None]:
+    import time
+
+    last = time.monotonic()
+
+    def report(done: int, total: int, what: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= 5:
+            last = time.monotonic()
+            click.echo(f"{done}/{total} {what}", err=True)
+
+    return report
+
+
+def _table(run: Run) -> None:
+    """Print one line for each claim, every instance that is not certified, and where the results are."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    table = Table("worksheet", "claim", "verdict", "instances", "refuted", "open", "seconds", title=None)
+    for name in ("instances", "refuted", "open", "seconds"):
+        next(column for column in table.columns if column.header == name).justify = "right"
+    colours = {"certified": "green", "refuted": "red", "open": "yellow"}
+    for result in run.claims:
+        colour = colours.get(result.verdict, "green")
+        table.add_row(
+            result.worksheet.name,
+            result.claim.id,
+            f"[{colour}]{result.verdict}[/]",
+            str(len(result.instances)),
+            str(result.count("refuted")),
+            str(result.count("open")),
+            f"{result.seconds:.1f}",
+        )
+    console.print(table)
+    for result in run.claims:
+        for instance in result.instances:
+            if instance.verdict != "certified":
+                facts = ", ".join(f"{name} {value}" for name, value in instance.proved.items() if value is not None)
+                expected = "" if instance.expected is None else f"expected {instance.expected}; "
+                line = f"{result.claim.id} {instance.task.instance}: {instance.verdict}: {instance.reason or expected + facts}"
+                console.print(escape(line), soft_wrap=True)
+    certificates = [r for claim in run.claims for r in claim.instances if r.certificate is not None]
+    verified = sum(r.verified is True for r in certificates)
+    skipped = sum(r.skipped for r in certificates)
+    console.print(
+        f"{len(certificates)} certificates ({verified} accepted by the verifier, {skipped} already there), "
+        f"{sum(claim.proof is not None for claim in run.claims)} proofs, {run.seconds:.1f} s -> {escape(str(run.out))}/summary.json",
+        soft_wrap=True,
+    )

@@ -1,0 +1,59 @@
+"""Where worksheets are: those that come with the package, files and folders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lightningalg.errors import InputError
+
+_PACKAGE = Path(__file__).parent
+#: the wheel carries them; a checkout has them at its top
+_FOLDERS = (_PACKAGE / "library", _PACKAGE.parents[1] / "worksheets")
+
+
+def library_folder() -> Path:
+    """Return the folder of the worksheets that come with the package.
+
+    Raises
+    ------
+    InputError
+        If the installation has lost them.
+    """
+    for folder in _FOLDERS:
+        if any(folder.glob("*.toml")):
+            return folder
+    raise InputError(f"this installation has no worksheets in {_FOLDERS[0]}: reinstall lightningalg")
+
+
+def find_worksheets(names: Sequence[str]) -> list[Path]:
+    """Return the files of worksheets given by name, file or folder; all that come with the package if none is given.
+
+    Raises
+    ------
+    InputError
+        If there is no such worksheet; lists the known names.
+    """
+    if not names:
+        return sorted(library_folder().glob("*.toml"))
+    found: list[Path] = []
+    for name in names:
+        found += [path for path in _find(name) if path not in found]
+    return found
+
+
+def _find(name: str) -> list[Path]:
+    path = Path(name)
+    if path.is_dir():
+        files = sorted(path.glob("*.toml"))
+        if not files:
+            raise InputError(f"folder {name[:200]} has no worksheets (*.toml)")
+        return files
+    if path.suffix == ".toml" or path.is_file():
+        return [path]
+    known = {file.stem: file for file in library_folder().glob("*.toml")}
+    if name not in known:
+        raise InputError(
+            f"no worksheet {name[:200]!r}: give a file, a folder, or one of {', '.join(sorted(known))}"
+        )
+    return [known[name]]

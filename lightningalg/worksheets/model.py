@@ -1,0 +1,365 @@
+"""Worksheets as data: title, prose and claims; every claim with its instances. Read from TOML, never evaluated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from lightningalg.certificates.files import read_json, read_text
+from lightningalg.certificates.records import sha256_of
+from lightningalg.claims import AbstractClaim, claim_kinds
+from lightningalg.errors import InputError
+from lightningalg.networks.families import family
+from lightningalg.networks.network import Network
+from lightningalg.networks.spec import network_from_table, parse_toml
+from lightningalg.worksheets.formula import Formula
+
+MAX_BYTES = 4 * 2**20
+MAX_INSTANCES = 100_000
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
+
+_WORKSHEET_FIELDS = {"title", "source", "prose", "claim"}
+_CLAIM_FIELDS = {
+    "id", "kind", "title", "statement", "source", "prose", "hypotheses", "expected", "check", "relation",
+    "network", "grid", "where", "instances",
+}  # fmt: skip
+_IDENTITY_FIELDS = ("scalars", "symbols", "definitions", "left", "right")
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A hypothesis of a claim; with ``check`` it is tested on every instance."""
+
+    text: str
+    check: Formula | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One case of a claim.
+
+    Attributes
+    ----------
+    name
+        Short and unique within the claim; also the file name of its certificate.
+    table
+        The network's JSON description, or the identity's table.
+    variables
+        Integers that formulas may name: the grid's, and ``tokens``, ``layers``, ``d0``, ``a1``, ...
+    expected
+        What the claim says, if it says a number.
+    """
+
+    name: str
+    table: Mapping[str, Any]
+    variables: Mapping[str, int] = field(default_factory=dict)
+    expected: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement with its instances, as the worksheet gives it."""
+
+    id: str
+    kind: str
+    title: str
+    statement: str
+    source: str
+    prose: str
+    hypotheses: tuple[Hypothesis, ...]
+    expected: str
+    check: Formula | None
+    differs: bool
+    instances: tuple[Instance, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Worksheet:
+    """A worksheet: its name (the file's), title, source, prose and claims."""
+
+    name: str
+    path: Path
+    title: str
+    source: str
+    prose: str
+    claims: tuple[Claim, ...]
+
+
+def read_worksheet(path: Path) -> Worksheet:
+    """Return the worksheet in a TOML file.
+
+    Raises
+    ------
+    InputError
+        Naming the file, the claim and the field, and what is accepted.
+
+    References
+    ----------
+    README, "Own claims"; ``worksheets/*.toml``.
+    """
+    text = read_text(path, what="worksheet", max_bytes=MAX_BYTES)
+    try:
+        return _worksheet(parse_toml(text), path)
+    except InputError as error:
+        raise InputError(f"worksheet {path}: {error}") from None
+
+
+def _worksheet(table: Mapping[str, Any], path: Path) -> Worksheet:
+    _only(table, _WORKSHEET_FIELDS, "a worksheet")
+    claims = table.get("claim")
+    if not isinstance(claims, list) or not claims:
+        raise InputError("it has no claims: write one or more [[claim]] tables")
+    parsed = tuple(_claim(claim, number, path.parent) for number, claim in enumerate(claims, start=1))
+    ids = [claim.id for claim in parsed]
+    for name in ids:
+        if ids.count(name) > 1:
+            raise InputError(f'claim id "{name}" occurs twice')
+    title = _text(table, "title", default=path.stem)
+    return Worksheet(path.stem, path, title, _text(table, "source"), _text(table, "prose"), parsed)
+
+
+def _claim(table: Any, number: int, folder: Path) -> Claim:
+    if not isinstance(table, Mapping):
+        raise InputError(f"claim number {number} must be a table, written [[claim]]")
+    name = table.get("id")
+    if not isinstance(name, str) or not _ID.fullmatch(name):
+        raise InputError(f'claim number {number}: "id" must be 1 to 64 letters, digits, "-", "_"')
+    try:
+        return _claim_body(table, name, folder)
+    except InputError as error:
+        raise InputError(f'claim "{name}": {error}') from None
+
+
+def _claim_body(table: Mapping[str, Any], name: str, folder: Path) -> Claim:
+    kinds = claim_kinds()
+    kind = table.get("kind")
+    if not isinstance(kind, str) or kind not in kinds:
+        raise InputError(f"kind {str(kind)[:60]!r} is unknown: accepted are {', '.join(sorted(kinds))}")
+    about = kinds[kind]
+    accepted = _CLAIM_FIELDS | (set(_IDENTITY_FIELDS) if about.subject == "identity" else set())
+    _only(table, accepted, "it")
+    relation = table.get("relation", "equals")
+    if relation not in ("equals", "differs"):
+        raise InputError(f'"relation" is {str(relation)[:40]!r}: accepted are "equals" and "differs"')
+    check = Formula.parse(_text(table, "check")) if "check" in table else None
+    hypotheses = tuple(_hypothesis(entry) for entry in _list(table, "hypotheses"))
+    instances = tuple(_identity(table, name) if about.subject == "identity" else _instances(table, folder))
+    if not instances:
+        raise InputError("it has no instances")
+    _check_names(instances, about, check, hypotheses)
+    return Claim(
+        name, kind, _text(table, "title", default=name), _text(table, "statement"), _text(table, "source"),
+        _text(table, "prose"), hypotheses, str(table.get("expected", "")), check, relation == "differs", instances,
+    )  # fmt: skip
+
+
+def _check_names(
+    instances: Sequence[Instance], about: AbstractClaim, check: Formula | None, hypotheses: Sequence[Hypothesis]
+) -> None:
+    """Find unknown names, repeated instances and violated hypotheses before anything is computed."""
+    names = [instance.name for instance in instances]
+    if len(set(names)) != len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise InputError(f'instance "{repeated}" occurs twice')
+    for instance in instances:
+        known = set(instance.variables) | set(about.quantities_known)
+        unknown = sorted((check.names if check else frozenset()) - known)
+        if unknown:
+            raise InputError(f'"check" names {unknown[0]!r}: known here are {", ".join(sorted(known))}')
+        for hypothesis in hypotheses:
+            if hypothesis.check is not None and not hypothesis.check.evaluate(instance.variables):
+                raise InputError(f'instance "{instance.name}" violates the hypothesis "{hypothesis.text}"')
+
+
+def _hypothesis(entry: Any) -> Hypothesis:
+    if isinstance(entry, str):
+        return Hypothesis(entry)
+    if isinstance(entry, Mapping) and set(entry) <= {"text", "check"} and "text" in entry:
+        check = Formula.parse(_text(entry, "check")) if "check" in entry else None
+        return Hypothesis(_text(entry, "text"), check)
+    raise InputError('"hypotheses" must be texts, or tables with "text" and "check"')
+
+
+def _identity(table: Mapping[str, Any], name: str) -> Iterator[Instance]:
+    for key in ("symbols", "left", "right"):
+        if key not in table:
+            raise InputError(f'a matrix identity needs "{key}"')
+    yield Instance(name, {"name": name, **{key: table[key] for key in _IDENTITY_FIELDS if key in table}})
+
+
+# -- instances of network claims ----------------------------------------------
+
+
+def _instances(table: Mapping[str, Any], folder: Path) -> Iterator[Instance]:
+    template = table.get("network")
+    if template is not None and not isinstance(template, Mapping):
+        raise InputError('"network" must be a table')
+    if "grid" in table and "instances" in table:
+        raise InputError('give "grid" or "instances", not both')
+    for case in _cases(table):
+        values = dict(case)
+        expected = values.pop("expected", table.get("expected"))
+        yield _instance(template, values, expected, folder)
+
+
+def _cases(table: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the variables of each grid point, each listed instance, or one empty case."""
+    if "grid" in table:
+        grid = table["grid"]
+        if not isinstance(grid, Mapping) or not grid:
+            raise InputError('"grid" must be a table of ranges, such as d = "1..5"')
+        ranges = {_variable(name): _range(values, name) for name, values in grid.items()}
+        total = 1
+        for values in ranges.values():
+            total *= len(values)
+        if total > MAX_INSTANCES:
+            raise InputError(f"the grid has {total} points; accepted are at most {MAX_INSTANCES}")
+        where = Formula.parse(_text(table, "where")) if "where" in table else None
+        for point in product(*ranges.values()):
+            case = dict(zip(ranges, point, strict=True))
+            if where is None or where.evaluate(case):
+                yield case
+        return
+    if "where" in table:
+        raise InputError('"where" selects points of a "grid"')
+    cases = _list(table, "instances") if "instances" in table else [{}]
+    if len(cases) > MAX_INSTANCES:
+        raise InputError(f"{len(cases)} instances; accepted are at most {MAX_INSTANCES}")
+    for case in cases:
+        if not isinstance(case, Mapping):
+            raise InputError('"instances" must be a list of tables')
+        yield case
+
+
+def _instance(
+    template: Mapping[str, Any] | None, values: dict[str, Any], expected: Any, folder: Path
+) -> Instance:
+    if template is None:
+        network_table: Mapping[str, Any] = values
+        own: dict[str, int] = {}
+    else:
+        own = {_variable(name): _integer(value, name) for name, value in values.items()}
+        network_table = _substitute(template, own)
+    network = _network(network_table, folder)
+    variables = {**_standard_variables(network), **own}
+    name = "_".join(f"{key}{value}" for key, value in own.items()) if own else _name_of(network_table, network)
+    return Instance(name, network.to_json(), variables, _expected(expected, variables))
+
+
+def _network(table: Mapping[str, Any], folder: Path) -> Network:
+    if "transformer_config" in table:
+        from lightningalg.builders import transformer
+
+        _only(table, {"transformer_config", "tokens"}, "a network from a transformer's configuration")
+        path = folder / str(table["transformer_config"])
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise InputError(f'"transformer_config" {path} is outside the worksheet\'s folder')
+        config = read_json(path, what="transformer config", integers_only=False)
+        if not isinstance(config, Mapping):
+            raise InputError(f"transformer config {path}: an object is expected")
+        return transformer(config, tokens=table.get("tokens", 2))
+    return network_from_table(table)
+
+
+#: template fields that hold sizes: integers or formulas in the variables
+_SIZES = {"widths", "ranks", "tokens", "heads", "degree", "width", "d_in", "d_out", "rank"}
+
+
+def _substitute(template: Mapping[str, Any], variables: Mapping[str, int]) -> dict[str, Any]:
+    """Replace the formulas among a network template's sizes by their values."""
+    found: dict[str, Any] = {}
+    for key, value in template.items():
+        if key in ("layer", "layers") and isinstance(value, list):
+            found[key] = [_substitute(v, variables) if isinstance(v, Mapping) else v for v in value]
+        else:
+            found[key] = _size(value, variables) if key in _SIZES else value
+    return found
+
+
+def _size(value: Any, variables: Mapping[str, int]) -> Any:
+    if isinstance(value, list):
+        return [_size(item, variables) for item in value]
+    return Formula.parse(value).evaluate(variables) if isinstance(value, str) else value
+
+
+def _standard_variables(network: Network) -> dict[str, int]:
+    """Return ``tokens``, ``layers``, ``d0``, ..., ``a1``, ... of a standard network."""
+    standard = family(network)
+    if standard is None:
+        return {"tokens": network.tokens}
+    found = {"tokens": network.tokens, "layers": len(standard.widths) - 1}
+    found |= {f"d{i}": d for i, d in enumerate(standard.widths)}
+    found |= {f"a{i}": a for i, a in enumerate(standard.ranks, start=1)}
+    return found
+
+
+def _name_of(table: Mapping[str, Any], network: Network) -> str:
+    if "transformer_config" in table:
+        return Path(str(table["transformer_config"])).stem
+    text = str(network).replace(", ", "_").replace(" ", "").replace(",", "-")
+    name = re.sub(r"[^A-Za-z0-9_.-]", "", text)
+    return name if len(name) <= 100 else f"{name[:80]}-{sha256_of(network.to_json())[:8]}"
+
+
+def _expected(value: Any, variables: Mapping[str, int]) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if not isinstance(value, str):
+        raise InputError(f'"expected" is {str(value)[:40]!r}: accepted are integers and formulas')
+    result = Formula.parse(value).evaluate(variables)
+    if isinstance(result, bool):
+        raise InputError('"expected" is a comparison: use "check" for it')
+    return result
+
+
+# -- fields --------------------------------------------------------------------
+
+
+def _only(table: Mapping[str, Any], accepted: set[str], what: str) -> None:
+    for key in table:
+        if key not in accepted:
+            raise InputError(f"{what} has no field {str(key)[:60]!r}: accepted are {', '.join(sorted(accepted))}")
+
+
+def _text(table: Mapping[str, Any], key: str, default: str = "") -> str:
+    value = table.get(key, default)
+    if not isinstance(value, str):
+        raise InputError(f'"{key}" must be a text')
+    return value.strip()
+
+
+def _list(table: Mapping[str, Any], key: str) -> list[Any]:
+    value = table.get(key, [])
+    if not isinstance(value, list):
+        raise InputError(f'"{key}" must be a list')
+    return value
+
+
+def _variable(name: str) -> str:
+    if not _VARIABLE.fullmatch(name):
+        raise InputError(f"{name[:60]!r} is no variable: letters and digits, starting with a letter")
+    return name
+
+
+def _integer(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InputError(f"{name} is {str(value)[:40]!r}: an integer is needed")
+    return value
+
+
+def _range(value: Any, name: str) -> Sequence[int]:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return [value]
+    if isinstance(value, list) and value:
+        return [_integer(item, name) for item in value]
+    match = re.fullmatch(r"(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})", value) if isinstance(value, str) else None
+    if match is None or int(match[1]) > int(match[2]):
+        raise InputError(f'grid range {name} is {str(value)[:40]!r}: accepted are "1..5", a list, or an integer')
+    return range(int(match[1]), int(match[2]) + 1)

@@ -1,0 +1,379 @@
+"""Running worksheets: certify in parallel, verify everything, print a proof for each claim."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lightningalg.certificates.checker import check_files
+from lightningalg.certificates.files import read_certificate, write_atomically
+from lightningalg.certificates.records import pretty_json
+from lightningalg.claims import RefutedError, claim_kinds
+from lightningalg.errors import InputError, LightningAlgError
+from lightningalg.networks.spec import network_from_table
+from lightningalg.render.latex import ClaimText, render_proof
+from lightningalg.worksheets.model import Claim, Instance, Worksheet
+from lightningalg.worksheets.verdict import OPEN, REFUTED, claim_verdict, judge, worst
+
+#: certificates checked by one call of the verifier
+_BATCH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One instance to certify, as plain data for another process."""
+
+    worksheet: str
+    claim: str
+    instance: str
+    kind: str
+    table: Mapping[str, Any]
+    seed: str
+    path: str
+    force: bool
+
+
+@dataclass(slots=True)
+class InstanceResult:
+    """What became of one instance."""
+
+    task: Task
+    verdict: str = OPEN
+    reason: str = ""
+    expected: int | None = None
+    proved: Mapping[str, int | None] = field(default_factory=dict)
+    certificate: dict[str, Any] | None = None
+    verified: bool | None = None
+    skipped: bool = False
+    seconds: float = 0.0
+
+    def to_json(self, out: Path) -> dict[str, Any]:
+        """Return this instance's entry of ``summary.json``; paths are relative to the output folder."""
+        has_file = self.certificate is not None
+        return {
+            "name": self.task.instance,
+            "verdict": self.verdict,
+            "strength": self.certificate["strength"] if self.certificate else None,
+            "reason": self.reason,
+            "expected": self.expected,
+            **{k: v for k, v in self.proved.items() if k != "expected"},
+            "certificate": os.path.relpath(self.task.path, out) if has_file else None,
+            "sha256": self.certificate["sha256"] if self.certificate else None,
+            "verified": self.verified,
+            "skipped": self.skipped,
+            "seconds": round(self.seconds, 4),
+        }
+
+
+@dataclass(slots=True)
+class ClaimResult:
+    """A claim with its instances' results, its verdict and its proof file."""
+
+    worksheet: Worksheet
+    claim: Claim
+    instances: list[InstanceResult]
+    proof: Path | None = None
+
+    @property
+    def verdict(self) -> str:
+        """The claim's verdict in the words of INTERFACE.md."""
+        return claim_verdict(self.claim, [result.verdict for result in self.instances])
+
+    @property
+    def seconds(self) -> float:
+        """Time spent on its instances, added up over all processes."""
+        return sum(result.seconds for result in self.instances)
+
+    def count(self, verdict: str) -> int:
+        """Number of instances with that verdict."""
+        return sum(result.verdict == verdict for result in self.instances)
+
+
+@dataclass(slots=True)
+class Run:
+    """All results of a run."""
+
+    out: Path
+    claims: list[ClaimResult]
+    seconds: float = 0.0
+    complete: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """The worst verdict of all claims."""
+        return worst(result.verdict for result in self.claims)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of ``summary.json``."""
+        claims = []
+        for result in self.claims:
+            claims.append(
+                {
+                    "worksheet": result.worksheet.name,
+                    "id": result.claim.id,
+                    "kind": result.claim.kind,
+                    "title": result.claim.title,
+                    "source": result.claim.source or result.worksheet.source,
+                    "verdict": result.verdict,
+                    "hypotheses": [hypothesis.text for hypothesis in result.claim.hypotheses],
+                    "proof": os.path.relpath(result.proof, self.out) if result.proof else None,
+                    "seconds": round(result.seconds, 4),
+                    "instances": [instance.to_json(self.out) for instance in result.instances],
+                }
+            )
+        return {"complete": self.complete, "seconds": round(self.seconds, 3), "claims": claims}
+
+
+#: told (instances finished, all instances, what is being done)
+Progress = Callable[[int, int, str], None]
+
+
+def run_worksheets(
+    worksheets: Sequence[Worksheet],
+    *,
+    out: Path,
+    claims: Sequence[str] = (),
+    jobs: int | None = None,
+    force: bool = False,
+    seed: str = "0",
+    progress: Progress = lambda done, total, what: None,
+) -> Run:
+    """Certify every instance of every claim, verify the certificates and write them with proofs and a summary.
+
+    Writes ``out/<worksheet>/<claim>/<instance>.json``, ``out/<worksheet>/<claim>.tex`` and ``out/summary.json``.
+    Instances whose certificate is already there for the same network, kind and seed are not computed
+    again (but verified). On Ctrl-C what is finished stays, with a summary of it.
+
+    Parameters
+    ----------
+    worksheets
+        From ``read_worksheet``.
+    out
+        Folder for the results.
+    claims
+        Only claims with these ids; all if empty.
+    jobs
+        Number of processes; default the number of cores.
+    force
+        Compute again what is already there.
+    seed
+        For the points of lower bounds.
+    progress
+        Told how far it is.
+
+    Raises
+    ------
+    InputError
+        If a claim id is unknown or the folder cannot be written to.
+    """
+    start = time.perf_counter()
+    _probe(out)
+    run = Run(out, _select(worksheets, claims, out, seed, force))
+    workers = jobs or os.cpu_count() or 1
+    results = [result for claim in run.claims for result in claim.instances]
+    by_task = {(r.task.worksheet, r.task.claim, r.task.instance): r for r in results}
+    try:
+        for done, outcome in enumerate(_certify_all([r.task for r in results], workers), start=1):
+            task, certificate, reason, skipped, seconds = outcome
+            result = by_task[task.worksheet, task.claim, task.instance]
+            result.certificate, result.reason = certificate, reason
+            result.skipped, result.seconds = skipped, seconds
+            progress(done, len(results), f"{task.worksheet}: {task.claim}")
+        _verify_all(results, workers, lambda done, total: progress(done, total, "verifying"))
+        for number, claim in enumerate(run.claims, start=1):
+            _judge(claim)
+            claim.proof = _write_proof(claim, out)
+            progress(number, len(run.claims), f"proof of {claim.claim.id}")
+        run.complete = True
+    finally:
+        for claim in run.claims:
+            _judge(claim)
+        run.seconds = time.perf_counter() - start
+        write_atomically(out / "summary.json", pretty_json(run.to_json()) + "\n")
+    return run
+
+
+def _probe(out: Path) -> None:
+    """Fail before the work, not after it, if nothing can be written."""
+    probe = out / ".probe"
+    write_atomically(probe, "")
+    probe.unlink()
+
+
+def _select(
+    worksheets: Sequence[Worksheet], wanted: Sequence[str], out: Path, seed: str, force: bool
+) -> list[ClaimResult]:
+    known = [claim.id for worksheet in worksheets for claim in worksheet.claims]
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"no claim {name[:80]!r} in these worksheets: known are {', '.join(known)}")
+    names = [worksheet.name for worksheet in worksheets]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f'two worksheets are named "{name}": run them into different folders (--out)')
+    selected = []
+    for worksheet in worksheets:
+        for claim in worksheet.claims:
+            if not wanted or claim.id in wanted:
+                tasks = [_task(worksheet, claim, instance, out, seed, force) for instance in claim.instances]
+                results = [
+                    InstanceResult(task, expected=instance.expected)
+                    for task, instance in zip(tasks, claim.instances, strict=True)
+                ]
+                selected.append(ClaimResult(worksheet, claim, results))
+    return selected
+
+
+def _task(
+    worksheet: Worksheet, claim: Claim, instance: Instance, out: Path, seed: str, force: bool
+) -> Task:
+    path = out / worksheet.name / claim.id / f"{instance.name}.json"
+    return Task(
+        worksheet.name, claim.id, instance.name, claim.kind, dict(instance.table), seed, str(path), force
+    )  # fmt: skip
+
+
+# -- certifying, in other processes ---------------------------------------------
+
+#: task, certificate or ``None``, reason if there is none, whether it was there already, seconds
+Outcome = tuple[Task, dict[str, Any] | None, str, bool, float]
+
+
+def certify_task(task: Task) -> Outcome:
+    """Certify one instance and write its certificate; runs in a worker process."""
+    start = time.perf_counter()
+    existing = None if task.force else _existing(task)
+    if existing is not None:
+        return task, existing, "", True, time.perf_counter() - start
+    kind = claim_kinds()[task.kind]
+    subject = network_from_table(task.table) if kind.subject == "network" else task.table
+    try:
+        certificate = kind.certify(subject, seed=task.seed)
+    except RefutedError as error:
+        return task, None, f"{REFUTED}: {error}", False, time.perf_counter() - start
+    except LightningAlgError as error:
+        return task, None, str(error), False, time.perf_counter() - start
+    write_atomically(Path(task.path), certificate.to_text() + "\n")
+    return task, certificate.to_json(), "", False, time.perf_counter() - start
+
+
+def _existing(task: Task) -> dict[str, Any] | None:
+    """Return the certificate already in place if it is whole and about the same thing."""
+    path = Path(task.path)
+    if not path.exists():
+        return None
+    try:
+        certificate = read_certificate(path)
+    except InputError:
+        return None  # damaged or foreign: it is made again
+    kind = claim_kinds()[task.kind]
+    if certificate["kind"] != kind.certificate_kind:
+        return None
+    if kind.subject != "network":
+        return None  # identities take no time
+    same_seed = certificate["provenance"].get("seed", task.seed) == task.seed
+    return certificate if certificate.get("network") == task.table and same_seed else None
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches every process of the terminal; the parent decides what becomes of the workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _certify_all(tasks: Sequence[Task], workers: int) -> Iterator[Outcome]:
+    """Yield outcomes as they come. A task whose process dies is reported as such; the others go on."""
+    unfinished = {id(task): task for task in tasks}
+    for outcome in _pool(tasks, workers):
+        del unfinished[id(outcome[0])]
+        yield outcome
+    # a dead worker breaks the whole pool: what is left runs one process a task
+    for task in list(unfinished.values()):
+        outcomes = list(_pool([task], 1))
+        yield outcomes[0] if outcomes else (task, None, "its process was ended (out of memory?)", False, 0.0)
+
+
+def _pool(tasks: Sequence[Task], workers: int) -> Iterator[Outcome]:
+    """Yield outcomes until all are there or a worker has died; ``task`` objects keep their identity."""
+    if not tasks:
+        return
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(
+        min(workers, len(tasks)), mp_context=context, initializer=_ignore_interrupts
+    )  # fmt: skip
+    futures: dict[Future[Outcome], Task] = {}
+    try:
+        futures = {pool.submit(certify_task, task): task for task in tasks}
+        for future in as_completed(futures):
+            try:
+                yield (futures[future], *future.result()[1:])
+            except BrokenProcessPool:
+                return
+    finally:
+        finished = all(future.done() for future in futures)
+        if not finished:
+            for process in list((pool._processes or {}).values()):
+                process.terminate()
+        pool.shutdown(wait=finished, cancel_futures=True)
+
+
+# -- verifying, judging, proving ---------------------------------------------------
+
+
+def _verify_all(
+    results: Sequence[InstanceResult], workers: int, progress: Callable[[int, int], None]
+) -> None:
+    """Run the stand-alone verifier on every certificate, several processes at a time."""
+    with_file = [result for result in results if result.certificate is not None]
+    batches = [with_file[i : i + _BATCH] for i in range(0, len(with_file), _BATCH)]
+    done = 0
+    with ThreadPoolExecutor(workers) as pool:
+        answers = pool.map(lambda batch: check_files([Path(r.task.path) for r in batch]), batches)
+        for batch, found in zip(batches, answers, strict=True):
+            for result, answer in zip(batch, found, strict=True):
+                result.verified = answer["verdict"] == "valid"
+                if not result.verified:
+                    result.reason = f"the verifier says {answer['verdict']}: {answer.get('reason')}"
+            done += len(batch)
+            progress(done, len(with_file))
+
+
+def _judge(claim: ClaimResult) -> None:
+    kind = claim_kinds()[claim.claim.kind]
+    for result, instance in zip(claim.instances, claim.claim.instances, strict=True):
+        if result.certificate is None:
+            result.verdict = REFUTED if result.reason.startswith(f"{REFUTED}: ") else OPEN
+        else:
+            result.proved = kind.quantities(result.certificate)
+            # nothing counts that the independent verifier has not accepted
+            accepted = result.verified is True
+            result.verdict = judge(claim.claim, instance, kind.expected_quantity, result.proved) if accepted else OPEN
+
+
+def _write_proof(claim: ClaimResult, out: Path) -> Path | None:
+    """Write the claim's LaTeX proof from its verified certificates; ``None`` if there is none."""
+    proved = [r for r in claim.instances if r.certificate is not None and r.verified]
+    if not proved:
+        return None
+    data = claim.claim
+    expected = data.expected or (data.check.text if data.check else "")
+    text = ClaimText(
+        id=data.id,
+        title=data.title,
+        statement=data.statement,
+        source=data.source or claim.worksheet.source,
+        prose=data.prose,
+        hypotheses=tuple(hypothesis.text for hypothesis in data.hypotheses),
+        expected=f"not {expected}" if data.differs else expected,
+        verdicts={r.certificate["sha256"]: r.verdict for r in proved if r.certificate},
+    )
+    path = out / claim.worksheet.name / f"{data.id}.tex"
+    write_atomically(path, render_proof([r.certificate for r in proved if r.certificate], title=data.title, claim=text))
+    return path

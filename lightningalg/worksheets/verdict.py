@@ -1,0 +1,56 @@
+"""From proved quantities to verdicts, in the words of INTERFACE.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from lightningalg.worksheets.model import Claim, Instance
+
+CERTIFIED = "certified"
+WITH_HYPOTHESES = "certified with hypotheses"
+REFUTED = "refuted"
+OPEN = "open"
+
+
+def judge(claim: Claim, instance: Instance, quantity: str, proved: Mapping[str, int | None]) -> str:
+    """Return ``certified``, ``refuted`` or ``open`` for one instance.
+
+    ``proved`` holds what the certificate proves; ``None`` is unknown, and then a claim is open unless proved bounds
+    exclude it. A claim without ``expected`` and ``check`` is certified by its certificate.
+    """
+    verdicts = []
+    if instance.expected is not None:
+        verdicts.append(_compare(instance.expected, quantity, proved))
+    if claim.check is not None:
+        values = {**instance.variables, **{k: v for k, v in proved.items() if v is not None}}
+        known = claim.check.names <= values.keys()
+        verdicts.append((CERTIFIED if claim.check.evaluate(values) else REFUTED) if known else OPEN)
+    if claim.differs:
+        opposite = {CERTIFIED: REFUTED, REFUTED: CERTIFIED, OPEN: OPEN}
+        verdicts = [opposite[verdict] for verdict in verdicts]
+    return worst(verdicts)
+
+
+def _compare(expected: int, quantity: str, proved: Mapping[str, int | None]) -> str:
+    value = proved.get(quantity)
+    if value is not None:
+        return CERTIFIED if value == expected else REFUTED
+    lower, upper = proved.get("lower_bound"), proved.get("upper_bound")
+    excluded = (lower is not None and expected < lower) or (upper is not None and expected > upper)
+    return REFUTED if excluded else OPEN
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """Return ``refuted`` if one is refuted, else ``open`` if one is open, else ``certified``."""
+    found = set(verdicts)
+    return REFUTED if REFUTED in found else OPEN if OPEN in found else CERTIFIED
+
+
+def claim_verdict(claim: Claim, verdicts: Iterable[str]) -> str:
+    """Return the verdict of a claim from those of its instances.
+
+    Hypotheses that no formula tests leave it ``certified with hypotheses``.
+    """
+    verdict = worst(verdicts)
+    untested = any(hypothesis.check is None for hypothesis in claim.hypotheses)
+    return WITH_HYPOTHESES if verdict == CERTIFIED and untested else verdict
