@@ -28,7 +28,7 @@ def to_sympy(polynomial: flint.fmpq_mpoly) -> sympy.Expr:
     generators = symbols(polynomial.context().names())
     terms = []
     for exponents, coefficient in polynomial.to_dict().items():
-        factors = [g**k for g, k in zip(generators, exponents, strict=True) if k]
+        factors = [g ** int(k) for g, k in zip(generators, exponents, strict=True) if k]
         number = sympy.Rational(int(coefficient.p), int(coefficient.q))
         terms.append(sympy.Mul(number, *factors))
     return sympy.Add(*terms)
@@ -53,6 +53,8 @@ def from_sympy(expression: Any, ring: PolynomialRing) -> flint.fmpq_mpoly:
 
     if not isinstance(expression, (sympy.Expr, int)):
         raise InputError("a sympy expression is needed (text is not parsed)")
+    if sympy.sympify(expression).has(sympy.Float):
+        raise InputError(f"{str(expression)[:60]!r} has a floating point number, which is not exact")
     try:
         polynomial = sympy.Poly(expression, *symbols(ring.names), domain=sympy.QQ)
     except (sympy.PolynomialError, sympy.CoercionFailed) as error:

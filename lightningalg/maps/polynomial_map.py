@@ -265,7 +265,7 @@ class PolynomialMap:
                 for exponents, coefficient in polynomial.to_dict().items():
                     groups.setdefault(exponents[count:], {})[exponents[:count]] = coefficient
                 found += [
-                    Coefficient((i, k), monomial, ring.from_terms(terms))
+                    Coefficient((i, k), tuple(int(e) for e in monomial), ring.from_terms(terms))
                     for monomial, terms in sorted(groups.items(), reverse=True)
                 ]
         return found

@@ -42,7 +42,7 @@ def parse_symbol(name: str, text: str) -> MatrixSymbol:
         case [rows, "x", columns, *invertible] if invertible in ([], ["invertible"]):
             return MatrixSymbol(name, _size(rows), _size(columns), bool(invertible))
     raise InputError(
-        f"symbol {name}: shape {str(text)[:60]!r}; accepted is 'rows x columns', perhaps followed by 'invertible'"
+        f"symbol {name}: shape {str(text)[:60]!r}; accepted: 'rows x columns', 'rows x columns invertible'"
     )
 
 

@@ -19,7 +19,7 @@ from lightningalg.errors import InputError, ShapeError, TooLargeError
 MAX_TERMS = 100_000  # of a sum or a product before collecting (FORMAT.md section 6)
 MAX_LETTERS = 10_000  # of a word
 MAX_DEPTH = 32  # arrays within arrays; a certificate has 40 levels and spends up to 4 above an expression
-_MAX_STEPS = 3_000_000  # letters written in one expansion: seconds, and well within the verifier's patience
+_MAX_STEPS = 1_000_000  # letters written in one expansion: a second, and well within the verifier's limits
 _MAX_BITS = 1990  # of a coefficient: 600 digits
 _MAX_EXPONENT = 2**53
 _MAX_SIZE = 1_000_000

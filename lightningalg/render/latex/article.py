@@ -61,7 +61,7 @@ class _Document:
     @property
     def networks(self) -> list[Network]:
         """All networks that occur."""
-        return [x.network for x in (*self.dimensions, *self.degrees)]
+        return [*(x.network for x in self.dimensions), *(x.network for x in self.degrees)]
 
     @property
     def types(self) -> dict[str, bool]:
@@ -106,7 +106,9 @@ class _Document:
     @property
     def bounded_rank(self) -> bool:
         """Varieties of matrices of bounded rank are used."""
-        return "flag" in self.methods or ("layerwise" in self.methods and self.facts("layerwise", "attention"))
+        return "flag" in self.methods or (
+            "layerwise" in self.methods and self.facts("layerwise", "attention")
+        )
 
     @property
     def orbits(self) -> bool:
@@ -148,6 +150,25 @@ class _Document:
     def abbreviates(self) -> bool:
         """Some printed list abbreviates runs of equal values."""
         return any(network.abbreviates for network in self.networks)
+
+    @property
+    def one_seed(self) -> str:
+        """The seed of all lower bounds, or nothing if there are several."""
+        seeds = {x.lower.seed for x in self.dimensions if x.lower}
+        return (seeds.pop() or "") if len(seeds) == 1 else ""
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Widths of the optional columns of the table of instances, in parts of the text width."""
+        seeds = {x.lower.seed for x in self.dimensions if x.lower}
+        optional = {
+            "prime": 0.0 if self.one_prime or not self.has_lower else 0.09,
+            "seed": 0.12 if len(seeds) > 1 else 0.0,
+            "verdict": 0.09 if self.verdict_counts else 0.0,
+        }
+        rest = 0.55 - sum(optional.values())
+        widths = {**optional, "network": 0.47 * rest, "upper": 0.53 * rest}
+        return {key: f"{width:.3f}" if width else "" for key, width in widths.items()}
 
     @property
     def one_prime(self) -> int:
@@ -233,7 +254,9 @@ def _title(
         known = "Dimension" if all(x.bounds_meet for x in dimensions) else "Bounds for the dimension"
         return f"{known} of the neuromanifold of {kind}"
     if not dimensions and not identities:
-        return "Multidegrees of " + ("a polynomial neural network" if len(degrees) == 1 else "polynomial networks")
+        return "Multidegrees of " + (
+            "a polynomial neural network" if len(degrees) == 1 else "polynomial networks"
+        )
     if not dimensions and not degrees:
         return "An identity of matrices" if len(identities) == 1 else "Identities of matrices"
     return "Exact statements about polynomial neural networks"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 from lightningalg.certificates.files import write_atomically
@@ -19,6 +21,7 @@ _HOW_TO_GET = (
     "latexmk or pdflatex is needed for PDF output and neither is on the PATH; install TeX: "
     "'apt install texlive-latex-extra' (Debian, Ubuntu), MacTeX (macOS), MiKTeX or TeX Live (Windows)"
 )
+_RERUN = re.compile(r"Rerun to get|Rerun LaTeX|run LaTeX again|[Ww]idths have changed")
 _OVERFULL = re.compile(r"^Overfull \\hbox \((\d+(?:\.\d+)?)pt too wide\)", re.MULTILINE)
 
 
@@ -63,18 +66,21 @@ def compile_with_log(tex_path: str | Path, *, timeout: float = 120.0) -> tuple[P
     except OSError as error:
         raise InputError(f"cannot read {source}: {error.strerror or error}") from None
     latexmk, pdflatex = shutil.which("latexmk"), shutil.which("pdflatex")
+    end = time.monotonic() + timeout
     if pdflatex is None:
         raise MissingExtraError(_HOW_TO_GET)
     with tempfile.TemporaryDirectory(prefix="lightningalg-") as folder:
         work = Path(folder)
         (work / "proof.tex").write_bytes(text)
         if latexmk is not None:
-            _run([latexmk, "-norc", "-pdf", "-quiet", *_OPTIONS, "proof.tex"], work, timeout)
+            _run([latexmk, "-norc", "-pdf", "-quiet", *_OPTIONS, "proof.tex"], work, end)
         else:
+            before = b""
             for _ in range(_MOST_RUNS):
-                _run([pdflatex, *_OPTIONS, "proof.tex"], work, timeout)
-                if not re.search(r"Rerun to get|run LaTeX again|Rerun LaTeX|Table widths have changed", _log(work)):
+                _run([pdflatex, *_OPTIONS, "proof.tex"], work, end)
+                if not _RERUN.search(_log(work)) and (work / "proof.aux").read_bytes() == before:
                     break
+                before = (work / "proof.aux").read_bytes()
         pdf = work / "proof.pdf"
         if not pdf.is_file():
             raise LatexError("LaTeX wrote no PDF: " + _first_complaint(_log(work)))
@@ -83,8 +89,8 @@ def compile_with_log(tex_path: str | Path, *, timeout: float = 120.0) -> tuple[P
         return target, _log(work)
 
 
-def _run(command: list[str], work: Path, timeout: float) -> None:
-    """Run one command in its own process group, which ends with it or at the time limit."""
+def _run(command: list[str], work: Path, end: float) -> None:
+    """Run one command in its own process group, which ends with it or at the monotonic time ``end``."""
     environment = {**os.environ, "openin_any": "p", "openout_any": "p", "max_print_line": "1000"}
     process = subprocess.Popen(
         command,
@@ -96,12 +102,12 @@ def _run(command: list[str], work: Path, timeout: float) -> None:
         start_new_session=True,
     )
     try:
-        output, _ = process.communicate(timeout=timeout)
+        output, _ = process.communicate(timeout=max(0.0, end - time.monotonic()))
     except BaseException as error:
         _kill(process)
         process.communicate()
         if isinstance(error, subprocess.TimeoutExpired):
-            raise LatexError(f"LaTeX did not finish within {timeout:g} seconds") from None
+            raise LatexError("LaTeX did not finish within the time limit") from None
         raise
     if process.returncode != 0:
         log = _log(work) or output.decode("latin-1")
@@ -110,10 +116,8 @@ def _run(command: list[str], work: Path, timeout: float) -> None:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     if hasattr(os, "killpg"):
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
     else:
         process.kill()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from lightningalg.errors import InputError
@@ -17,8 +18,9 @@ _MOST_CELLS = 400  # degrees printed layer by layer up to this many
 class DegreeInstance:
     """One certificate of kind ``degrees``.
 
-    ``output`` has a line for each parameter matrix; ``layers`` one for each
-    layer, empty when there would be too many entries.
+    ``output`` has a line for the parameter matrices of a layer that share
+    their degree; ``layers`` one for each layer, empty when there would be too
+    many entries.
     """
 
     label: int
@@ -30,11 +32,6 @@ class DegreeInstance:
     verdict: str
 
     kind = "degrees"
-
-    @property
-    def cell(self) -> Tex:
-        """All parameter degrees in one breakable text-mode list."""
-        return Tex(", ".join(f"{line[0]}: {line[2]}" for line in self.output))
 
 
 def read_degrees(certificate: Mapping[str, Any], label: int, verdict: str) -> DegreeInstance:
@@ -60,9 +57,13 @@ def read_degrees(certificate: Mapping[str, Any], label: int, verdict: str) -> De
         or [entry["layer"] for entry in witness] != [layer.id for layer in network.layers]
     ):
         raise InputError("certificate: the claim does not follow from the witness")
-    output = tuple(
-        (Tex(f"${m.symbol}$"), owner.name, Tex(f"${number(degree)}$"))
+    lines = [
+        (f"${m.symbol}$", owner.name, Tex(f"${number(degree)}$"))
         for owner, m, degree in zip(owners, matrices, degrees, strict=True)
+    ]
+    output = tuple(
+        (Tex(", ".join(line[0] for line in group)), owner_name, degree)
+        for (owner_name, degree), group in groupby(lines, key=lambda line: (line[1], line[2]))
     )
     layers: list[tuple[Tex, ...]] = []
     if len(witness) * len(matrices) <= _MOST_CELLS:
@@ -73,8 +74,14 @@ def read_degrees(certificate: Mapping[str, Any], label: int, verdict: str) -> De
                 if degree != 0
             ]
             value = Tex(f"$X_{{{layer.number}}}$")
-            layers.append((value, _rule(network, layer.number), Tex(f"${number(entry['input'])}$"),
-                           Tex(", ".join(listed) or "none")))
+            layers.append(
+                (
+                    value,
+                    _rule(network, layer.number),
+                    Tex(f"${number(entry['input'])}$"),
+                    Tex(", ".join(listed) or "none"),
+                )
+            )
     return DegreeInstance(
         label, network, number(claim["input"]), output, tuple(layers), certificate["sha256"], verdict
     )

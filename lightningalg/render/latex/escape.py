@@ -26,7 +26,7 @@ _ASCII = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
     "}": r"\}",
-    "$": r"\$",
+    "$": r"\ensuremath{\mathdollar}",  # \$ would need a font of another encoding
     "&": r"\&",
     "#": r"\#",
     "%": r"\%",
@@ -60,8 +60,8 @@ _LETTERS = {
     "ı": r"\i{}",
     "¡": r"\textexclamdown{}",
     "¿": r"\textquestiondown{}",
-    "§": r"\S{}",
-    "¶": r"\P{}",
+    "§": r"\ensuremath{\mathsection}",
+    "¶": r"\ensuremath{\mathparagraph}",
     "–": r"\textendash{}",
     "—": r"\textemdash{}",
     "‘": r"\textquoteleft{}",
@@ -93,10 +93,10 @@ _ACCENTS = {
     "\u0331": "b",
 }
 
-_GREEK = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi o pi rho varsigma sigma tau "
-    "upsilon varphi chi psi omega"
-).split()
+_GREEK = [
+    *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"),
+    *("nu", "xi", "o", "pi", "rho", "varsigma", "sigma", "tau", "upsilon", "varphi", "chi", "psi", "omega"),
+]
 
 _MATH = {
     "−": "-",
@@ -184,10 +184,10 @@ for _offset, _name in enumerate(_GREEK):
 for _digit in range(10):
     _MATH[chr(0x2080 + _digit)] = f"{{}}_{{{_digit}}}"
     _MATH["⁰¹²³⁴⁵⁶⁷⁸⁹"[_digit]] = f"{{}}^{{{_digit}}}"
-for _char, _sub in zip("ᵢⱼᵣₖₗₘₙₜₐ₊₋₌", "ijrklmnta+-=", strict=True):
-    _MATH[_char] = f"{{}}_{{{_sub}}}"
-for _char, _sup in zip("ᵀⁿⁱᵃᵇᵐᵏˡʳ⁺⁻", ["\\top", *"niabmklr+-"], strict=True):
-    _MATH[_char] = f"{{}}^{{{_sup}}}"
+for _sign, _sub in zip("ᵢⱼᵣₖₗₘₙₜₐ₊₋₌", "ijrklmnta+-=", strict=True):
+    _MATH[_sign] = f"{{}}_{{{_sub}}}"
+for _sign, _sup in zip("ᵀⁿⁱᵃᵇᵐᵏˡʳ⁺⁻", ["\\top", *"niabmklr+-"], strict=True):
+    _MATH[_sign] = f"{{}}^{{{_sup}}}"
 
 _LONGEST_WORD = 18  # longer words get places where TeX may break them
 _BREAK = r"\allowbreak{}"
@@ -218,7 +218,7 @@ def escape_text(text: str) -> Tex:
     Examples
     --------
     >>> escape_text("a%b $x$ \\evil")
-    'a\\%b \\$x\\$ \\textbackslash{}evil'
+    'a\\%b \\ensuremath{\\mathdollar}x\\ensuremath{\\mathdollar} \\textbackslash{}evil'
     """
     words = []
     for word in unicodedata.normalize("NFC", text).split():

@@ -15,8 +15,11 @@ from lightningalg.render.latex.typeset import mathematics
 
 _NAME = re.compile(r"([A-Za-z][A-Za-z0-9]*?)([0-9]*)")
 _GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi "
-    "omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega".split()
+    (
+        *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda"),
+        *("mu", "nu", "xi", "pi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega", "Gamma", "Delta"),
+        *("Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega"),
+    )
 )
 _MOST_TERMS = 60
 _MOST_LETTERS = 1_500
@@ -60,11 +63,8 @@ def symbol(name: object) -> Tex:
     if match is None or len(text) > 32:
         raise InputError(f"identity: {text[:40]!r} is not a name (letters and digits)")
     stem, digits = match.groups()
-    if stem in _GREEK:
-        head = "\\" + stem
-    else:
-        head = stem if len(stem) == 1 else rf"\mathit{{{stem}}}"
-    return Tex(head + (f"_{{{digits}}}" if digits else ""))
+    letter = stem if len(stem) == 1 else rf"\mathit{{{stem}}}"
+    return Tex(("\\" + stem if stem in _GREEK else letter) + (f"_{{{digits}}}" if digits else ""))
 
 
 def _size(value: Any) -> Tex:

@@ -76,9 +76,7 @@ class Layer:
     def operator(self) -> Tex:
         """The layer's operation with its sizes, for math mode."""
         if self.type == ATTENTION:
-            return Tex(
-                rf"\att_{{{number(self.d_in)}\to {number(self.d_out)};\,{number(self.rank)}}}"
-            )
+            return Tex(rf"\att_{{{number(self.d_in)}\to {number(self.d_out)};\,{number(self.rank)}}}")
         if self.type == LINEAR:
             return Tex(rf"\lin_{{{number(self.d_in)}\to {number(self.d_out)}}}")
         if self.type == ACTIVATION:
@@ -214,8 +212,9 @@ def read_network(network: Mapping[str, Any]) -> Network:
     UnsupportedError
         If a layer's type is unknown to this version.
     """
-    if len(network["layers"]) > MOST_LAYERS:
-        raise TooLargeError(f"network: {len(network['layers'])} layers; proofs are printed up to {MOST_LAYERS}")
+    depth = len(network["layers"])
+    if depth > MOST_LAYERS:
+        raise TooLargeError(f"network: {depth} layers; proofs are printed up to {MOST_LAYERS}")
     width = _size(network, "width")
     position = {"input": 0}
     widths = [width]

@@ -62,11 +62,8 @@ def bounded_rank_symmetric(size: int, rank: int) -> int:
 
 def _matrices(symmetric: bool, size: int, rank: int) -> tuple[Tex, int]:
     """Return ``r(e,a)`` or ``s(e,a)`` as a formula with its value, and the value."""
-    if symmetric:
-        value = bounded_rank_symmetric(size, rank)
-    else:
-        value = bounded_rank(size, rank)
-    letter = "s" if symmetric else "r"
+    letter, formula = ("s", bounded_rank_symmetric) if symmetric else ("r", bounded_rank)
+    value = formula(size, rank)
     return Tex(rf"{letter}({number(size)},{number(rank)})={number(value)}"), value
 
 
@@ -90,7 +87,8 @@ def _flag(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBoun
         symmetric, dimension = matrices[i - 1]
         expected = network.tokens == 1 or (rank_one is not None and rank_one < i)
         formula, value = _matrices(symmetric, g[i - 1], ranks[i - 1])
-        _expect(symmetric == expected and dimension == value, f"the matrices of layer {i} are not those of the network")
+        fits = symmetric == expected and dimension == value
+        _expect(fits, f"the matrices of layer {i} are not those of the network")
         if i < depth:
             flag_terms.append(g[i] * (g[i - 1] - g[i]))
             step = Tex(rf"${number(g[i])}({number(g[i - 1])}-{number(g[i])})={number(flag_terms[-1])}$")
@@ -115,6 +113,7 @@ def _flag(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBoun
         "torus": torus,
         "q": Tex(_matrices(matrices[0][0], g[0], ranks[0])[0]),
         "deep": depth > 1,
+        "wide": max(*widths, *ranks) > 999,
     }
     return UpperBound("flag", claimed, total, tuple(_merge(lines)), facts)
 
@@ -182,7 +181,8 @@ def _layerwise(network: Network, steps: Mapping[str, Any], claimed: int) -> Uppe
             pairs.append((None, layer))
     blocks = [_block(network, attention, linear) for attention, linear in pairs]
     found = [(integer(block["dimension"]), sorted(block["layers"])) for block in steps["blocks"]]
-    _expect(found == [(value, sorted(ids)) for _, value, ids in blocks], "the blocks are not those of the network")
+    wanted = [(value, sorted(ids)) for _, value, ids in blocks]
+    _expect(found == wanted, "the blocks are not those of the network")
     rows = tuple(
         (_names(network, ids), Tex(f"${formula}={number(value)}$")) for formula, value, ids in blocks
     )
@@ -238,7 +238,8 @@ def _coefficients(network: Network, steps: Mapping[str, Any], claimed: int) -> U
     sets = possible_degrees(network)
     output = sorted(sets[network.output.number])
     d, d_out = network.width, network.d_out
-    _expect(columnwise or (set(output) <= {1, 3} and ACTIVATION not in network.types), "method does not apply")
+    applies = columnwise or (set(output) <= {1, 3} and ACTIVATION not in network.types)
+    _expect(applies, "method coefficients does not apply to the network")
     _expect(max(output) <= 1_000_000, "a degree exceeds 1000000")
     terms = [(integer(term["degree"]), integer(term["coefficients"])) for term in steps["terms"]]
     _expect([m for m, _ in terms] == output, "the terms are not the possible degrees of the network's output")
@@ -259,7 +260,6 @@ def _coefficients(network: Network, steps: Mapping[str, Any], claimed: int) -> U
     _expect(total == claimed, "the sums do not add up")
     facts = {
         "columnwise": columnwise,
-        "several": any(len(sets[x.inputs[0]]) > 1 for x in network.layers if x.type in (ATTENTION, ACTIVATION)),
         "degrees": [_set(degrees) for degrees in sets[1:]],
         "output": _set(sets[network.output.number]),
         "single": len(terms) == 1,
@@ -278,7 +278,8 @@ def _set(degrees: frozenset[int]) -> Tex:
 def _torus(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
     free = [layer for layer in network.layers if layer.type == ACTIVATION and _is_free(network, layer)]
     found = [(entry["layer"], integer(entry["width"])) for entry in steps["activations"]]
-    _expect(found == [(x.id, x.d_out) for x in free] and bool(free), "the free activations are not those listed")
+    wanted = [(layer.id, layer.d_out) for layer in free]
+    _expect(found == wanted and bool(free), "the free activations are not those of the network")
     total = network.parameters - sum(layer.d_out for layer in free)
     _expect(total == claimed, "the sums do not add up")
     rows = tuple(
@@ -311,7 +312,7 @@ def _is_free(network: Network, layer: Layer) -> bool:
 def _parameters(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
     n = network.parameters
     _expect(integer(steps["parameters"]) == n == claimed, "the number of parameters is wrong")
-    return UpperBound("parameters", n, Tex(str(number(n))), (), {})
+    return UpperBound("parameters", n, Tex("n"), (), {})
 
 
 _READERS: dict[str, Callable[[Network, Mapping[str, Any], int], UpperBound]] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
+from itertools import pairwise
 from math import comb
 
 PRIME = 2**31 - 1
@@ -34,7 +35,14 @@ def certificate(kind, subject, claim, witness):
 
 
 def attention(name, source, d_in, d_out, rank):
-    return {"id": name, "inputs": [source], "type": "lightning_attention", "d_in": d_in, "d_out": d_out, "rank": rank}
+    return {
+        "id": name,
+        "inputs": [source],
+        "type": "lightning_attention",
+        "d_in": d_in,
+        "d_out": d_out,
+        "rank": rank,
+    }
 
 
 def linear(name, source, d_in, d_out):
@@ -59,7 +67,7 @@ def chain(widths, ranks, tokens=2):
 
 def monomial(widths, degree, tokens=1):
     layers, source = [], "input"
-    for i, (d_in, d_out) in enumerate(zip(widths, widths[1:], strict=False), start=1):
+    for i, (d_in, d_out) in enumerate(pairwise(widths), start=1):
         layers.append(linear(f"linear{i}", source, d_in, d_out))
         source = f"linear{i}"
         if i < len(widths) - 1:
@@ -150,7 +158,11 @@ def coefficients(network, degrees):
         else:
             k = d_out * comb(d + m - 1, m)
         terms.append({"degree": m, "coefficients": k})
-    return {"value": sum(x["coefficients"] for x in terms), "method": "coefficients", "steps": {"terms": terms}}
+    return {
+        "value": sum(x["coefficients"] for x in terms),
+        "method": "coefficients",
+        "steps": {"terms": terms},
+    }
 
 
 def torus(network, free):
@@ -170,7 +182,9 @@ def output_width(network):
     return widths[network["layers"][-1]["id"]]
 
 
-def minor(network, r, *, prime=PRIME, seed="0", rows=None, columns=None, explicit=False, determinant=123456789):
+def minor(
+    network, r, *, prime=PRIME, seed="0", rows=None, columns=None, explicit=False, determinant=123456789
+):
     sampling = {"rule": "sha256-counter", "seed": seed}
     if explicit:
         size_x = network["width"] * network["tokens"]
@@ -178,7 +192,9 @@ def minor(network, r, *, prime=PRIME, seed="0", rows=None, columns=None, explici
         sampling = {
             "rule": "explicit",
             "parameters": [k % 7 - 3 if k % 5 else f"{k + 1}/{k + 2}" for k in range(count(network))],
-            "samples": [{"input": [j + k for k in range(size_x)], "functional": [1] * size_y} for j in range(r)],
+            "samples": [
+                {"input": [j + k for k in range(size_x)], "functional": [1] * size_y} for j in range(r)
+            ],
         }
     return {
         "value": r,
@@ -252,9 +268,8 @@ def identity(letters_as_text=True):
             "expression": ["product", ["transpose", sym("U")], ["transpose", sym("K")], sym("Q"), sym("U")],
         },
     ]
-    left = [
-        "product", sym("V"), sym("Z"), ["transpose", ["product", sym("K"), sym("Z")]], ["product", sym("Q"), sym("Z")]
-    ]  # fmt: skip
+    keys = ["transpose", ["product", sym("K"), sym("Z")]]
+    left = ["product", sym("V"), sym("Z"), keys, ["product", sym("Q"), sym("Z")]]
     right = ["product", sym("V"), sym("U"), sym("X"), ["transpose", sym("X")], sym("M"), sym("X")]
     word = ["V", "U", "X", "X'", "U'", "K'", "Q", "U", "X"]
     letters = word if letters_as_text else [[w[0], w.endswith("'"), False] for w in word]
@@ -277,7 +292,12 @@ def scaling_identity():
     product = ["product", ["transpose", ["product", ["transpose", ["inverse", "G"]], sym("Kmatrix1")]],
                ["product", sym("G"), sym("Q")]]  # fmt: skip
     left = ["scale", "-3/2", [["lambda", 3], ["mu", -1]], product]
-    right = ["scale", "-3/2", [["lambda", 3], ["mu", -1]], ["product", ["transpose", sym("Kmatrix1")], sym("Q")]]
+    right = [
+        "scale",
+        "-3/2",
+        [["lambda", 3], ["mu", -1]],
+        ["product", ["transpose", sym("Kmatrix1")], sym("Q")],
+    ]
     return certificate(
         "matrix-identity",
         {"identity": {"name": "GL(a) on keys & queries: 100% of {K, Q}", "scalars": ["lambda", "mu"],
