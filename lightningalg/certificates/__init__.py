@@ -1,4 +1,4 @@
-"""Certificates: the normative FORMAT.md, evidence records, JSON in and out. Imports nothing but ``errors``."""
+"""Certificates: the normative FORMAT.md, evidence records, JSON in and out. Imports only ``errors``."""
 
 from lightningalg.certificates.files import read_certificate, write_atomically
 from lightningalg.certificates.records import Certificate, MinorWitness, UpperBound

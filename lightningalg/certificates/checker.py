@@ -1,4 +1,4 @@
-"""Calling the stand-alone verifier as a program. It is never imported: it shares no code with the producers."""
+"""Calling the stand-alone verifier as a program; it is never imported, and shares no code with producers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def check_files(files: Sequence[Path], *, timeout: float | None = None) -> list[
     except subprocess.TimeoutExpired:
         raise LightningAlgError(f"{len(files)} certificates were not verified within {timeout:g} s") from None
     except (ValueError, KeyError):
-        raise LightningAlgError(f"the verifier {VERIFIER} did not answer (exit code {done.returncode})") from None
+        raise LightningAlgError(
+            f"the verifier {VERIFIER} did not answer (exit code {done.returncode})"
+        ) from None
     if len(results) != len(files):
         raise LightningAlgError(f"the verifier answered for {len(results)} of {len(files)} files")
     return results

@@ -24,7 +24,11 @@ def claim_kinds() -> dict[str, AbstractClaim]:
     for info in iter_modules(__path__):
         module = import_module(f"{__name__}.{info.name}")
         for item in vars(module).values():
-            concrete = isinstance(item, type) and issubclass(item, AbstractClaim) and item is not AbstractClaim
-            if concrete and item.__module__ == module.__name__:
+            if (
+                isinstance(item, type)
+                and issubclass(item, AbstractClaim)
+                and item is not AbstractClaim
+                and item.__module__ == module.__name__
+            ):
                 found[item.kind] = item()
     return found

@@ -14,7 +14,7 @@ from lightningalg.networks.network import Network
 
 
 def degrees(network: Network) -> Certificate:
-    """Return the certificate that the map is homogeneous in X and in every parameter matrix, with the degrees.
+    """Return the certificate that the map is homogeneous in X and in every parameter matrix.
 
     Raises
     ------

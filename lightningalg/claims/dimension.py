@@ -96,9 +96,9 @@ def dimension(
 ) -> Dimension:
     """Return the dimension of the network's neuromanifold between two proved bounds.
 
-    Lower bound: a minor of the sampled Jacobian that is not zero modulo a prime. Upper bound: the best
-    argument that applies. Where they meet the dimension is certified; otherwise both are reported and the value
-    is unknown.
+    Lower bound: a minor of the sampled Jacobian that is not zero modulo a prime. Upper bound: the
+    best argument that applies. Where they meet the dimension is certified; otherwise both are reported
+    and the value is unknown.
 
     Parameters
     ----------

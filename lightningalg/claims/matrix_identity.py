@@ -6,10 +6,12 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from lightningalg.certificates import Certificate
+from lightningalg.claims.base import AbstractClaim, RefutedError
 from lightningalg.claims.provenance import provenance
+from lightningalg.errors import InputError, UnsupportedError
 from lightningalg.networks.matrix import Matrix
 from lightningalg.symmetry.matrix_formula import declare, parse_expression
 from lightningalg.symmetry.matrix_words import Expression, Size, Term, WordAlgebra, number_to_json
@@ -146,6 +148,57 @@ def matrix_identity(
         provenance(),
     )
     return IdentityOutcome(certificate, ())
+
+
+class MatrixIdentityClaim(AbstractClaim):
+    """An identity between matrix expressions, for all sizes."""
+
+    kind = "matrix-identity"
+    subject = "identity"
+    certificate_kind = "matrix-identity"
+    expected_quantity = "terms"
+    quantities_known: ClassVar[Mapping[str, str]] = {"terms": "number of terms of either side's normal form"}
+
+    def certify(self, subject: Mapping[str, Any], *, seed: str) -> Certificate:
+        outcome = matrix_identity(
+            subject["name"],
+            scalars=_texts(subject.get("scalars", []), "scalars"),
+            symbols=_table(subject["symbols"]),
+            definitions=_pairs(subject.get("definitions", [])),
+            left=subject["left"],
+            right=subject["right"],
+        )
+        if outcome.certificate is not None:
+            return outcome.certificate
+        terms = " + ".join(str(term) for term in outcome.difference[:10]).replace("+ -", "- ")
+        rest = len(outcome.difference) - 10
+        difference = f"left - right = {terms}" + (f" + {rest} terms" if rest > 0 else "")
+        if outcome.counterexample is None:
+            raise UnsupportedError(f"the normal forms differ, but no counterexample was found: {difference}")
+        raise RefutedError(f"{outcome.counterexample}; {difference}")
+
+    def quantities(self, certificate: Mapping[str, Any]) -> dict[str, int | None]:
+        return {"terms": len(certificate["witness"]["normal_form"])}
+
+
+def _texts(value: Any, what: str) -> list[str]:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return value
+    raise InputError(f'"{what}": accepted is a list of texts')
+
+
+def _table(value: Any) -> Mapping[str, str]:
+    if isinstance(value, Mapping) and all(isinstance(item, str) for item in value.values()):
+        return value
+    raise InputError('"symbols": accepted is a table of shapes, such as { G = "a x a invertible" }')
+
+
+def _pairs(value: Any) -> list[tuple[str, str]]:
+    if isinstance(value, list):
+        pairs = [_texts(item, "definitions") for item in value]
+        if all(len(pair) == 2 for pair in pairs):
+            return [(name, text) for name, text in pairs]
+    raise InputError('"definitions": accepted is a list of pairs [name, expression]')
 
 
 def _counterexample(

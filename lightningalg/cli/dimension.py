@@ -93,7 +93,11 @@ def _show(result: Dimension, out: str | None) -> None:
             str(result.lower_bound),
             f"minor of a {rows} x {columns} sampled Jacobian modulo a prime, by {result.engine}",
         ),
-        ("upper bound", str(result.upper_bound), f"{result.upper_bound_by}: {_ARGUMENTS[result.upper_bound_by]}"),
+        (
+            "upper bound",
+            str(result.upper_bound),
+            f"{result.upper_bound_by}: {_ARGUMENTS[result.upper_bound_by]}",
+        ),
         ("predicted", "none known" if result.predicted is None else str(result.predicted), "closed formula"),
     ]
     click.echo(str(result.network))
@@ -102,8 +106,9 @@ def _show(result: Dimension, out: str | None) -> None:
     if result.value is None:
         others = ", ".join(f"{bound.method} {bound.value}" for bound in result.other_upper_bounds)
         click.echo(
-            f"The dimension is between {result.lower_bound} and {result.upper_bound}. What is missing: an argument "
-            f"for {result.upper_bound - result.lower_bound} fewer, or a larger minor (--seed, --primes)."
+            f"The dimension is between {result.lower_bound} and {result.upper_bound}. What is missing: an "
+            f"argument for {result.upper_bound - result.lower_bound} fewer, or a larger minor (try --primes 3)."
             + (f" Other upper bounds: {others}." if others else "")
         )
-    click.echo(f"certificate {result.certificate.sha256[:12]}" + (f" -> {out}" if out else ": keep it with --out CERT.json"))
+    kept = f" -> {out}" if out else ": keep it with --out CERT.json"
+    click.echo(f"certificate {result.certificate.sha256[:12]}{kept}")

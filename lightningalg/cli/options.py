@@ -30,8 +30,8 @@ def integer_list(text: str, name: str) -> list[int]:
         digits = part.strip().removeprefix("-")
         if not digits.isascii() or not digits.isdigit() or len(digits) > 12:
             raise InputError(
-                f"--{name} {text[:60]!r}: {part.strip()[:20]!r} is not an integer; write integers and commas, "
-                f"such as --{name} 4,3,2"
+                f"--{name} {text[:60]!r}: {part.strip()[:20]!r} is not an integer; write integers and "
+                f"commas, such as --{name} 4,3,2"
             )
         values.append(int(part))
     return values
@@ -45,7 +45,9 @@ _NETWORK_OPTIONS = (
     click.option("--heads", metavar="H", help="Heads per layer: one number, or one per layer."),
     click.option("--residual", is_flag=True, help="X + layer(X); needs equal widths."),
     click.option("--degree", metavar="r", help="Activation degree(s) of a monomial network (default 2)."),
-    click.option("--network", "network_file", metavar="FILE", help="Network as a TOML file, instead of flags."),
+    click.option(
+        "--network", "network_file", metavar="FILE", help="Network as a TOML file, instead of flags."
+    ),
 )
 
 

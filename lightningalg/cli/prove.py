@@ -10,7 +10,9 @@ from lightningalg.certificates.checker import check_files
 from lightningalg.certificates.files import read_certificate, write_atomically
 
 
-@click.command("prove", epilog="Exit code: 0 success, 1 a certificate is not valid, 2 bad input or LaTeX is missing.")
+@click.command(
+    "prove", epilog="Exit code: 0 success, 1 a certificate is not valid, 2 bad input or LaTeX is missing."
+)
 @click.argument("files", nargs=-1, required=True, metavar="CERT.json...")
 @click.option("--out", metavar="F.tex", help="Write the article here (default: standard output).")
 @click.option("--pdf", is_flag=True, help="Also run LaTeX; the PDF goes next to F.tex.")
@@ -35,7 +37,10 @@ def command(files: tuple[str, ...], out: str | None, pdf: bool, title: str | Non
     certificates = [read_certificate(path) for path in paths]
     for path, answer in zip(paths, check_files(paths), strict=True):
         if answer["verdict"] != "valid":
-            click.echo(f"error: {path} is {answer['verdict']}: {answer.get('reason')}; there is nothing to prove", err=True)
+            click.echo(
+                f"error: {path} is {answer['verdict']}: {answer.get('reason')}; there is nothing to prove",
+                err=True,
+            )
             return 1
     from lightningalg.render.latex import compile_pdf, render_proof
 

@@ -89,11 +89,15 @@ def show_command(names: tuple[str, ...]) -> None:
                 click.echo(f"  check: {claim.check.text}")
 
 
-@command.command("run", epilog="Exit code: 0 if every claim is certified, 1 if one is refuted or open, 2 for bad input.")
+@command.command(
+    "run", epilog="Exit code: 0 if every claim is certified, 1 if one is refuted or open, 2 for bad input."
+)
 @click.argument("names", nargs=-1, metavar="[NAME|FILE|DIR...]")
 @click.option("--out", default="out", show_default=True, metavar="DIR", help="Where results go.")
 @click.option("--claim", "claims", multiple=True, metavar="ID", help="Only this claim (may be repeated).")
-@click.option("--jobs", type=click.IntRange(1, 256), metavar="N", help="Processes (default: the number of cores).")
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), metavar="N", help="Processes (default: the number of cores)."
+)
 @click.option("--force", is_flag=True, help="Certify again what is already certified.")
 @click.option("--seed", default="0", show_default=True, help="Decides points, inputs and functionals.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object, nothing else.")
@@ -108,9 +112,9 @@ def run_command(
 ) -> int:
     """Run worksheets: all that come with lightningalg, or those named.
 
-    Writes to DIR one certificate for each claim instance, one LaTeX proof for each claim and summary.json. Every
-    certificate is checked by the independent verifier before it counts. What is already certified is
-    not computed again; Ctrl-C keeps what is finished.
+    Writes to DIR one certificate for each claim instance, one LaTeX proof for each claim and
+    summary.json. Every certificate is checked by the independent verifier before it counts. What is
+    already certified is not computed again; Ctrl-C keeps what is finished.
     """
     from lightningalg.certificates.sampling import validate_seed
     from lightningalg.worksheets.runner import run_worksheets
@@ -183,15 +187,18 @@ def _table(run: Run) -> None:
     for result in run.claims:
         for instance in result.instances:
             if instance.verdict != "certified":
-                facts = ", ".join(f"{name} {value}" for name, value in instance.proved.items() if value is not None)
+                facts = ", ".join(
+                    f"{name} {value}" for name, value in instance.proved.items() if value is not None
+                )
                 expected = "" if instance.expected is None else f"expected {instance.expected}; "
-                line = f"{result.claim.id} {instance.task.instance}: {instance.verdict}: {instance.reason or expected + facts}"
-                console.print(escape(line), soft_wrap=True)
+                what = f"{result.claim.id} {instance.task.instance}: {instance.verdict}"
+                console.print(escape(f"{what}: {instance.reason or expected + facts}"), soft_wrap=True)
     certificates = [r for claim in run.claims for r in claim.instances if r.certificate is not None]
     verified = sum(r.verified is True for r in certificates)
     skipped = sum(r.skipped for r in certificates)
     console.print(
         f"{len(certificates)} certificates ({verified} accepted by the verifier, {skipped} already there), "
-        f"{sum(claim.proof is not None for claim in run.claims)} proofs, {run.seconds:.1f} s -> {escape(str(run.out))}/summary.json",
+        f"{sum(claim.proof is not None for claim in run.claims)} proofs, {run.seconds:.1f} s -> "
+        f"{escape(str(run.out / 'summary.json'))}",
         soft_wrap=True,
     )

@@ -97,7 +97,12 @@ class PrimeField(AbstractRing):
     """
 
     def __init__(self, prime: int):
-        if isinstance(prime, bool) or not isinstance(prime, int) or not 2 <= prime < 2**63 or not is_prime(prime):
+        if (
+            isinstance(prime, bool)
+            or not isinstance(prime, int)
+            or not 2 <= prime < 2**63
+            or not is_prime(prime)
+        ):
             shown = str(prime)[:60] if not isinstance(prime, int) or abs(prime) < 2**64 else "that number"
             raise InputError(f"{shown} is not a prime below 2^63")
         self.prime = prime

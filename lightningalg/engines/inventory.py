@@ -106,7 +106,7 @@ def _program(name: str, package: str, purpose: str, test: Callable[[Path], str |
 
 
 def run_program(command: Sequence[str], text: str = "") -> str | None:
-    """Return what a program prints, or ``None`` if it fails or exceeds 30 s; its process group ends with it."""
+    """Return what a program prints, or ``None`` if it fails or takes 30 s; its process group ends too."""
     try:
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

@@ -166,21 +166,25 @@ def centred_into(target: np.ndarray, matrix: np.ndarray, prime: int, name: str =
     half = prime // 2
     for rows in _pieces(matrix):
         piece = matrix[rows]
-        if _is_centred(piece, half):
+        # NaN fails both comparisons and infinities too, so they end in the slow path, which refuses
+        # them. Python numbers compare exactly; and no abs, which overflows at -2**63.
+        low, high = piece.min().item(), piece.max().item()
+        if -half <= low and high <= half and _is_integral(piece):
             if target is not matrix:
                 target[rows] = piece
-            continue
-        exact = _residues_of_piece(matrix, rows, prime, name)
-        exact[exact > half] -= prime
-        target[rows] = exact
+        elif -(2**51) < low and high < 2**51 and _is_integral(piece):
+            # Below 2**51 the quotient is off by less than 1/(2 prime), which separates it from the
+            # half-integers: the result is centred, and no step rounds (see blocked_engine).
+            values = piece.astype(np.float64)
+            values -= np.rint(values * (1.0 / prime)) * prime
+            target[rows] = values
+        else:
+            exact = _residues_of_piece(matrix, rows, prime, name)
+            exact[exact > half] -= prime
+            target[rows] = exact
 
 
-def _is_centred(piece: np.ndarray, half: int) -> bool:
-    """Tell whether all entries are integers with ``|x| <= half``: the common case, and cheap."""
-    # NaN and infinities fail the comparisons, so they end in the slow path, which refuses them.
-    # Comparing with Python integers is exact for every integer dtype (no abs: it overflows at -2**63).
-    if not (piece.max() <= half and piece.min() >= -half):
-        return False
+def _is_integral(piece: np.ndarray) -> bool:
     return piece.dtype.kind != "f" or bool((np.rint(piece) == piece).all())
 
 

@@ -219,7 +219,7 @@ class TapedArray:
         return self._derived(_transpose(self.values), (self, _transpose))
 
     def gradients(self, cotangent: np.ndarray, leaves: Sequence[TapedArray]) -> list[np.ndarray | None]:
-        """Return for each leaf the batch of derivatives of ``<cotangent, self>``; ``None`` where it is zero."""
+        """Return for each leaf the batch of derivatives of ``<cotangent, self>``; ``None`` for zero."""
         bars: dict[int, np.ndarray] = {id(self): cotangent}
         wanted = {id(leaf) for leaf in leaves}
         for node in _reverse_order(self):

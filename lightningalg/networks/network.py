@@ -214,7 +214,8 @@ class Network:
         """
         if (self.output_width, self.tokens) != (other.width, other.tokens):
             raise ShapeError(
-                f"output {self.output_width} x {self.tokens} does not fit input {other.width} x {other.tokens}"
+                f"output {self.output_width} x {self.tokens} does not fit "
+                f"input {other.width} x {other.tokens}"
             )
         names = {INPUT: self.output}
         taken = set(self.by_id)

@@ -20,9 +20,9 @@ def gauge_columns(network: Network) -> np.ndarray:
     """Return, increasing, the parameters that remain when known symmetries fix the others.
 
     Every head: GL_a fixes an a x a block of K, the scaling of (A, V) one more entry, and a linear layer
-    that alone reads the head a square block of V. Free monomial activations: one entry in each row before them. Chains: GL of
-    the hidden widths fixes blocks of V_i (i < l), and columns that the next layers cannot see are left
-    out (MATH.md section 4, S1 to S3).
+    that alone reads the head a square block of V. Free monomial activations: one entry in each row
+    before them. Chains: GL of the hidden widths fixes blocks of V_i (i < l), and columns that the next
+    layers cannot see are left out (MATH.md section 4, S1 to S3).
 
     Examples
     --------
@@ -32,7 +32,8 @@ def gauge_columns(network: Network) -> np.ndarray:
     """
     kept = np.ones(network.parameter_count, dtype=bool)
     blocks = {
-        (b.node, b.name): kept[b.offset : b.offset + b.size].reshape(b.shape) for b in network.parameter_blocks
+        (b.node, b.name): kept[b.offset : b.offset + b.size].reshape(b.shape)
+        for b in network.parameter_blocks
     }
     if attention_chain(network) is not None:
         _fix_chain(network, blocks)

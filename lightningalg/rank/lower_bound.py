@@ -149,8 +149,8 @@ class _Search:
         predicted = rows * len(self.columns) * (4 + 4 + 8) / 2**30
         if not predicted <= self.max_memory:  # also where the limit is no number
             raise TooLargeError(
-                f"a {rows} x {len(self.columns)} Jacobian needs about {predicted:.1f} GiB, more than the limit of "
-                f"{self.max_memory:g} GiB: raise it with --max-memory (max_memory=)"
+                f"a {rows} x {len(self.columns)} Jacobian needs about {predicted:.1f} GiB, more than the "
+                f"limit of {self.max_memory:g} GiB: raise it with --max-memory (max_memory=)"
             )
 
     def _profile(self, matrix: np.ndarray) -> tuple[RankProfile, str]:

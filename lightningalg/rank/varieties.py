@@ -15,7 +15,7 @@ def bounded_rank(size: int, rank: int) -> int:
 
 
 def bounded_rank_rectangular(rows: int, columns: int, rank: int) -> int:
-    """Return the dimension ``m(rows + columns - m)`` of matrices of rank at most ``rank``, m its largest value."""
+    """Return ``m(rows + columns - m)``: matrices of rank at most ``rank``, m their largest rank."""
     m = min(rows, columns, rank)
     return m * (rows + columns - m)
 

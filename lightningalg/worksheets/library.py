@@ -27,7 +27,7 @@ def library_folder() -> Path:
 
 
 def find_worksheets(names: Sequence[str]) -> list[Path]:
-    """Return the files of worksheets given by name, file or folder; all that come with the package if none is given.
+    """Return the files of worksheets given by name, file or folder; without names, all of the package's.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Worksheets as data: title, prose and claims; every claim with its instances. Read from TOML, never evaluated."""
+"""Worksheets as data: prose and claims, every claim with its instances. Read from TOML, never evaluated."""
 
 from __future__ import annotations
 
@@ -154,12 +154,16 @@ def _claim_body(table: Mapping[str, Any], name: str, folder: Path) -> Claim:
     _check_names(instances, about, check, hypotheses)
     return Claim(
         name, kind, _text(table, "title", default=name), _text(table, "statement"), _text(table, "source"),
-        _text(table, "prose"), hypotheses, str(table.get("expected", "")), check, relation == "differs", instances,
+        _text(table, "prose"), hypotheses, str(table.get("expected", "")), check, relation == "differs",
+        instances,
     )  # fmt: skip
 
 
 def _check_names(
-    instances: Sequence[Instance], about: AbstractClaim, check: Formula | None, hypotheses: Sequence[Hypothesis]
+    instances: Sequence[Instance],
+    about: AbstractClaim,
+    check: Formula | None,
+    hypotheses: Sequence[Hypothesis],
 ) -> None:
     """Find unknown names, repeated instances and violated hypotheses before anything is computed."""
     names = [instance.name for instance in instances]
@@ -247,7 +251,9 @@ def _instance(
         network_table = _substitute(template, own)
     network = _network(network_table, folder)
     variables = {**_standard_variables(network), **own}
-    name = "_".join(f"{key}{value}" for key, value in own.items()) if own else _name_of(network_table, network)
+    name = (
+        "_".join(f"{key}{value}" for key, value in own.items()) if own else _name_of(network_table, network)
+    )
     return Instance(name, network.to_json(), variables, _expected(expected, variables))
 
 
@@ -325,7 +331,9 @@ def _expected(value: Any, variables: Mapping[str, int]) -> int | None:
 def _only(table: Mapping[str, Any], accepted: set[str], what: str) -> None:
     for key in table:
         if key not in accepted:
-            raise InputError(f"{what} has no field {str(key)[:60]!r}: accepted are {', '.join(sorted(accepted))}")
+            raise InputError(
+                f"{what} has no field {str(key)[:60]!r}: accepted are {', '.join(sorted(accepted))}"
+            )
 
 
 def _text(table: Mapping[str, Any], key: str, default: str = "") -> str:
@@ -361,5 +369,7 @@ def _range(value: Any, name: str) -> Sequence[int]:
         return [_integer(item, name) for item in value]
     match = re.fullmatch(r"(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})", value) if isinstance(value, str) else None
     if match is None or int(match[1]) > int(match[2]):
-        raise InputError(f'grid range {name} is {str(value)[:40]!r}: accepted are "1..5", a list, or an integer')
+        raise InputError(
+            f'grid range {name} is {str(value)[:40]!r}: accepted are "1..5", a list, or an integer'
+        )
     return range(int(match[1]), int(match[2]) + 1)

@@ -146,9 +146,10 @@ def run_worksheets(
     seed: str = "0",
     progress: Progress = lambda done, total, what: None,
 ) -> Run:
-    """Certify every instance of every claim, verify the certificates and write them with proofs and a summary.
+    """Certify every instance of every claim, verify the certificates, write them, proofs and a summary.
 
-    Writes ``out/<worksheet>/<claim>/<instance>.json``, ``out/<worksheet>/<claim>.tex`` and ``out/summary.json``.
+    Writes ``out/<worksheet>/<claim>/<instance>.json``, ``out/<worksheet>/<claim>.tex`` and
+    ``out/summary.json``.
     Instances whose certificate is already there for the same network, kind and seed are not computed
     again (but verified). On Ctrl-C what is finished stays, with a summary of it.
 
@@ -232,9 +233,7 @@ def _select(
     return selected
 
 
-def _task(
-    worksheet: Worksheet, claim: Claim, instance: Instance, out: Path, seed: str, force: bool
-) -> Task:
+def _task(worksheet: Worksheet, claim: Claim, instance: Instance, out: Path, seed: str, force: bool) -> Task:
     path = out / worksheet.name / claim.id / f"{instance.name}.json"
     return Task(
         worksheet.name, claim.id, instance.name, claim.kind, dict(instance.table), seed, str(path), force
@@ -354,7 +353,9 @@ def _judge(claim: ClaimResult) -> None:
             result.proved = kind.quantities(result.certificate)
             # nothing counts that the independent verifier has not accepted
             accepted = result.verified is True
-            result.verdict = judge(claim.claim, instance, kind.expected_quantity, result.proved) if accepted else OPEN
+            result.verdict = (
+                judge(claim.claim, instance, kind.expected_quantity, result.proved) if accepted else OPEN
+            )
 
 
 def _write_proof(claim: ClaimResult, out: Path) -> Path | None:
@@ -375,5 +376,7 @@ def _write_proof(claim: ClaimResult, out: Path) -> Path | None:
         verdicts={r.certificate["sha256"]: r.verdict for r in proved if r.certificate},
     )
     path = out / claim.worksheet.name / f"{data.id}.tex"
-    write_atomically(path, render_proof([r.certificate for r in proved if r.certificate], title=data.title, claim=text))
+    write_atomically(
+        path, render_proof([r.certificate for r in proved if r.certificate], title=data.title, claim=text)
+    )
     return path

@@ -15,8 +15,8 @@ OPEN = "open"
 def judge(claim: Claim, instance: Instance, quantity: str, proved: Mapping[str, int | None]) -> str:
     """Return ``certified``, ``refuted`` or ``open`` for one instance.
 
-    ``proved`` holds what the certificate proves; ``None`` is unknown, and then a claim is open unless proved bounds
-    exclude it. A claim without ``expected`` and ``check`` is certified by its certificate.
+    ``proved`` holds what the certificate proves; ``None`` is unknown, and then a claim is open unless
+    proved bounds exclude it. A claim without ``expected`` and ``check`` is certified by its certificate.
     """
     verdicts = []
     if instance.expected is not None:

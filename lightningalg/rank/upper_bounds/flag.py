@@ -21,7 +21,8 @@ class FlagCount:
     g
         ``g_0 .. g_{l-1}``: dimensions of the parts of them that later matrices can see.
     symmetric, matrices
-        For each layer: whether only the symmetric part of M_i matters, and the dimension q_i of the variety of M_i.
+        For each layer: whether only the symmetric part of M_i matters, and the dimension q_i of the
+        variety of M_i.
     """
 
     e: tuple[int, ...]
