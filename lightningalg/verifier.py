@@ -54,7 +54,7 @@ LIMIT_PARAMETERS = 10_000_000  # of a network whose Jacobian is sampled
 LIMIT_STORAGE = 10_000_000  # numbers held while one sample is evaluated
 LIMIT_BYTES = 4 * 2**30  # memory of a minor
 LIMIT_SECONDS = 600.0  # predicted, see `predicted_seconds`
-LIMIT_WORK = 10_000_000  # elementary steps in degree sets and in normal forms
+LIMIT_WORK = 4_000_000  # elementary steps in degree sets and in normal forms
 
 FORMAT = "lightningalg-certificate"
 NOT_MARKS = bytes(set(range(256)) - set(b'"[]{},'))
@@ -907,8 +907,8 @@ def predicted_seconds(network: Network, r: int) -> dict[str, float]:
     """Predicted time by method, in seconds, from counts of multiplications.
 
     A row of the Jacobian: t (width + 3 parameters) for each layer and 6 t rank width more for attention; r t
-    for its entries.  The elimination: r^3/3.  Pure Python takes 10^-7 s for each, numpy 2*10^-8 s for the
-    rows and 4*10^-10 s for the elimination, FLINT 10^-9 s for the elimination.
+    for its entries.  The elimination: r^3/3.  Pure Python takes 10^-7 s for each, numpy 5*10^-9 s for the
+    rows and 2.5*10^-10 s for the elimination, FLINT 10^-9 s for the elimination.
     """
     t = network.tokens
     per_row = t * (network.width + network.d_out + r)
@@ -919,7 +919,7 @@ def predicted_seconds(network: Network, r: int) -> dict[str, float]:
     rows, elimination = r * per_row, r**3 / 3
     return {
         "python": 1e-7 * (rows + elimination),
-        "numpy": 0.1 + 2e-8 * rows + 4e-10 * elimination,
+        "numpy": 0.1 + 5e-9 * rows + 2.5e-10 * elimination,
         "flint": 0.1 + 1e-7 * rows + 1e-9 * elimination,
     }
 
@@ -1629,6 +1629,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--progress", action="store_true", help="report long computations on standard error")
     options = parser.parse_args(arguments)
+    for library in ("OPENBLAS", "MKL", "OMP"):  # on a busy machine, threads of numpy that wait cost more than they give
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     report = progress_reporter(options.progress)
     results = []
     encoding = sys.stdout.encoding or "utf-8"

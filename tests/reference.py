@@ -18,7 +18,10 @@ import numpy as np
 
 def times(A, B):
     """Product of matrices that are lists of rows, over any ring."""
-    return [[_sum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*B, strict=True)] for row in A]
+    return [
+        [_sum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*B, strict=True)]
+        for row in A
+    ]
 
 
 def _sum(terms):
@@ -78,23 +81,34 @@ def _layer(layer, own, inputs):
         case "monomial_activation":
             powered = inputs[0]
             for _ in range(layer["degree"] - 1):
-                powered = [[a * b for a, b in zip(r, s, strict=True)] for r, s in zip(powered, inputs[0], strict=True)]
+                powered = [
+                    [a * b for a, b in zip(r, s, strict=True)]
+                    for r, s in zip(powered, inputs[0], strict=True)
+                ]
             return powered
         case "sum":
-            return [[_sum(entries) for entries in zip(*rows, strict=True)] for rows in zip(*inputs, strict=True)]
+            return [
+                [_sum(entries) for entries in zip(*rows, strict=True)] for rows in zip(*inputs, strict=True)
+            ]
 
 
 # -- derivatives modulo p, forwards, all parameters at once -------------------
 
 
 class Jet:
-    """A matrix of residues with its derivatives by all n parameters: arrays (r, c) and (n, r, c) of int64."""
+    """A matrix of residues with its derivatives by all n parameters: arrays (r, c) and (n, r, c) of int64.
+
+    Sums of up to 2^15 products of two residues below 2^23 stay below 2^62.
+    """
 
     def __init__(self, prime, values, tangents):
+        assert prime < 2**23
         self.prime, self.values, self.tangents = prime, values % prime, tangents % prime
 
     def __matmul__(self, other):
-        tangents = np.matmul(self.tangents, other.values) % self.prime + np.matmul(self.values, other.tangents)
+        tangents = np.matmul(self.tangents, other.values) % self.prime + np.matmul(
+            self.values, other.tangents
+        )
         return Jet(self.prime, self.values @ other.values, tangents)
 
     def __mul__(self, other):
@@ -213,7 +227,9 @@ def random_matrix(generator: random.Random, rows: int, columns: int, bound: int 
 def inverse(matrix):
     """Inverse over QQ, or ``None``."""
     size = len(matrix)
-    rows = [list(map(Fraction, row)) + [Fraction(i == j) for j in range(size)] for i, row in enumerate(matrix)]
+    rows = [
+        list(map(Fraction, row)) + [Fraction(i == j) for j in range(size)] for i, row in enumerate(matrix)
+    ]
     for k in range(size):
         pivot = next((i for i in range(k, size) if rows[i][k]), None)
         if pivot is None:

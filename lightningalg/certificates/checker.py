@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,11 @@ VERIFIER = Path(__file__).parents[1] / "verifier.py"
 def verifier_command(arguments: Sequence[str]) -> list[str]:
     """Return the command line that runs the verifier isolated from environment and user site."""
     return [sys.executable, "-I", str(VERIFIER), *arguments]
+
+
+def explain(answer: Mapping[str, Any]) -> str:
+    """Return an answer of the verifier as it prints it: ``invalid: <check>: <reason>``."""
+    return ": ".join(str(answer[key]) for key in ("verdict", "check", "reason") if answer.get(key))
 
 
 def check_files(files: Sequence[Path], *, timeout: float | None = None) -> list[dict[str, Any]]:

@@ -152,15 +152,15 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(
-            dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".tmp"
+            dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp"
         )
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
         temporary = None
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)

@@ -14,6 +14,7 @@ from lightningalg.claims.provenance import provenance
 from lightningalg.engines.choose import linear_algebra
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME
 from lightningalg.errors import ContradictionError
+from lightningalg.networks.base import positive_size
 from lightningalg.networks.families import family
 from lightningalg.networks.network import Network
 from lightningalg.networks.spec import network_from_table
@@ -134,6 +135,7 @@ def dimension(
     (34, 62, 'certified')
     """
     start = time.perf_counter()
+    positive_size(primes, "primes")
     bounds = upper_bounds(network)
     upper = bounds[0]
     lower = _best_lower_bound(

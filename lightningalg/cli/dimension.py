@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
+from lightningalg.cli.options import Finite, Progress, echo_json, network_from_options, network_options
 
 if TYPE_CHECKING:
     from lightningalg.claims.dimension import Dimension
@@ -33,7 +33,7 @@ _ARGUMENTS = {
 @click.option("--primes", type=click.IntRange(1, 100), default=1, show_default=True,
               help="How many primes to try while the bounds differ.")  # fmt: skip
 @click.option("--engine", default="auto", show_default=True, help="Elimination: auto, flint or blocked.")
-@click.option("--max-memory", type=click.FloatRange(min=0.001), default=4.0, show_default=True,
+@click.option("--max-memory", type=Finite(min=0.001), default=4.0, show_default=True,
               metavar="GiB", help="Refuse, before it starts, what needs more.")  # fmt: skip
 def command(
     out: str | None,
@@ -105,9 +105,10 @@ def _show(result: Dimension, out: str | None) -> None:
         click.echo(f"  {name:<12}{number:>8}   {remark}".rstrip())
     if result.value is None:
         others = ", ".join(f"{bound.method} {bound.value}" for bound in result.other_upper_bounds)
+        gap = result.upper_bound - result.lower_bound
         click.echo(
             f"The dimension is between {result.lower_bound} and {result.upper_bound}. What is missing: an "
-            f"argument for {result.upper_bound - result.lower_bound} fewer, or a larger minor (try --primes 3)."
+            f"argument for {gap} fewer, or a larger minor (try --primes 3)."
             + (f" Other upper bounds: {others}." if others else "")
         )
     kept = f" -> {out}" if out else ": keep it with --out CERT.json"

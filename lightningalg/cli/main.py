@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from importlib import import_module
 
 import click
 
+from lightningalg.cli.options import CommandGroup
 from lightningalg.errors import ContradictionError, LightningAlgError
 
 #: one module for each command; imported when it is called or listed
@@ -17,7 +19,7 @@ _COMMANDS = ("dimension", "verify", "prove", "worksheet", "doctor")
 EXIT_OK, EXIT_NO, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
-class _LazyGroup(click.Group):
+class _LazyGroup(CommandGroup):
     """A group whose commands live in modules of their own."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -27,13 +29,6 @@ class _LazyGroup(click.Group):
         if name not in _COMMANDS:
             return None
         return import_module(f"lightningalg.cli.{name}").command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            raise click.UsageError(f"no command {args[0][:60]!r}: commands are {', '.join(_COMMANDS)}")
-        return super().resolve_command(ctx, args)
 
 
 @click.group(
@@ -73,10 +68,21 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # the reader of our output has gone; the interpreter must not try to flush to it again
+    except SystemExit as stop:
+        if isinstance(stop.__context__, BrokenPipeError):  # click makes exit code 1 of it
+            _drop_output()
+            return EXIT_OK
+        raise
+    except OSError as error:  # standard output is full, no more processes, ...
+        _drop_output()
+        where = f" ({error.filename})" if error.filename is not None else ""
+        return _fail(f"the system says: {error.strerror or error}{where}")
+
+
+def _drop_output() -> None:
+    """Let nobody, not even the interpreter at its end, write again to an output that has failed."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_OK
 
 
 def _fail(message: str, context: click.Context | None = None) -> int:
@@ -88,4 +94,7 @@ def _fail(message: str, context: click.Context | None = None) -> int:
 
 def main() -> None:
     """Entry point of the console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # file names and prose that the terminal's encoding lacks are escaped
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     sys.exit(run())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,35 @@ from lightningalg.networks.network import Network
 from lightningalg.networks.spec import KINDS, from_toml, network_from_table
 
 MAX_NETWORK_BYTES = 16 * 2**20
+#: longest time limit; the system's calls refuse much longer ones
+MAX_SECONDS = 1e6
+
+
+class CommandGroup(click.Group):
+    """A group that answers a missing or unknown command in one line that lists the commands."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args:
+            raise click.UsageError(f"which command? commands are {', '.join(self.list_commands(ctx))}", ctx)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-"):
+            raise click.UsageError(f"no command {args[0][:60]!r}: commands are {', '.join(known)}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+class Finite(click.FloatRange):
+    """A range of floating-point numbers without nan and infinities, which compare with nothing."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number", param, ctx)
+        return number
 
 
 def integer_list(text: str, name: str) -> list[int]:

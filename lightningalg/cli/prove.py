@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
-from lightningalg.certificates.checker import check_files
+from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, write_atomically
+from lightningalg.cli.options import MAX_SECONDS, Finite
+from lightningalg.errors import InputError
 
 
 @click.command(
@@ -17,8 +19,8 @@ from lightningalg.certificates.files import read_certificate, write_atomically
 @click.option("--out", metavar="F.tex", help="Write the article here (default: standard output).")
 @click.option("--pdf", is_flag=True, help="Also run LaTeX; the PDF goes next to F.tex.")
 @click.option("--title", metavar="TEXT", help="Title of the article.")
-@click.option("--timeout", type=click.FloatRange(min=1), default=120, show_default=True, metavar="SECONDS",
-              help="For LaTeX.")  # fmt: skip
+@click.option("--timeout", type=Finite(min=1, max=MAX_SECONDS), default=120, show_default=True,
+              metavar="SECONDS", help="For LaTeX.")  # fmt: skip
 def command(files: tuple[str, ...], out: str | None, pdf: bool, title: str | None, timeout: float) -> int:
     """Print the proof that certificates carry as a self-contained LaTeX article.
 
@@ -34,14 +36,17 @@ def command(files: tuple[str, ...], out: str | None, pdf: bool, title: str | Non
     if out is not None and Path(out).suffix != ".tex":
         raise click.UsageError(f"--out {out!r}: the name must end in .tex")
     paths = [Path(name) for name in files]
+    problems = {
+        answer["verdict"]: f"{path} is {explain(answer)}; there is nothing to prove"
+        for path, answer in zip(paths, check_files(paths), strict=True)
+        if answer["verdict"] != "valid"
+    }
+    if "invalid" in problems:
+        click.echo(f"error: {problems['invalid']}", err=True)
+        return 1
+    if problems:
+        raise InputError(next(iter(problems.values())))
     certificates = [read_certificate(path) for path in paths]
-    for path, answer in zip(paths, check_files(paths), strict=True):
-        if answer["verdict"] != "valid":
-            click.echo(
-                f"error: {path} is {answer['verdict']}: {answer.get('reason')}; there is nothing to prove",
-                err=True,
-            )
-            return 1
     from lightningalg.render.latex import compile_pdf, render_proof
 
     article = render_proof(certificates, title=title)

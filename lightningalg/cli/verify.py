@@ -7,6 +7,7 @@ import subprocess
 import click
 
 from lightningalg.certificates.checker import verifier_command
+from lightningalg.cli.options import MAX_SECONDS, Finite
 from lightningalg.errors import LightningAlgError
 
 
@@ -16,7 +17,8 @@ from lightningalg.errors import LightningAlgError
 )
 @click.argument("files", nargs=-1, required=True, metavar="CERT.json...")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), metavar="SECONDS", help="Give up after this time.")
+@click.option("--timeout", type=Finite(min=0.1, max=MAX_SECONDS), metavar="SECONDS",
+              help="Give up after this time.")  # fmt: skip
 def command(files: tuple[str, ...], as_json: bool, timeout: float | None) -> int:
     """Check certificates with the independent verifier.
 
@@ -28,9 +30,12 @@ def command(files: tuple[str, ...], as_json: bool, timeout: float | None) -> int
     arguments = verifier_command([*(["--json"] if as_json else []), "--", *files])
     with subprocess.Popen(arguments, stdin=subprocess.DEVNULL) as process:
         try:
-            return process.wait(timeout)
+            code = process.wait(timeout)
         except subprocess.TimeoutExpired:
             raise LightningAlgError(f"not verified within {timeout:g} s (--timeout)") from None
         finally:
             if process.poll() is None:
                 process.kill()
+    if code not in (0, 1, 2):
+        raise LightningAlgError(f"the verifier was ended before its answer (exit code {code})")
+    return code

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lightningalg.cli.options import echo_json
+from lightningalg.cli.options import CommandGroup, echo_json
 
 if TYPE_CHECKING:
     from lightningalg.worksheets.model import Worksheet
     from lightningalg.worksheets.runner import Run
 
 
-@click.group("worksheet")
+@click.group("worksheet", cls=CommandGroup)
 def command() -> None:
     """Certificate worksheets: TOML files of claims, run into certificates, proofs and a table of verdicts.
 

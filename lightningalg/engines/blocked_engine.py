@@ -53,7 +53,13 @@ from typing import Any
 import numpy as np
 
 from lightningalg.engines.base import AbstractLinearAlgebra, RankProfile
-from lightningalg.engines.primes import centred_into, checked_array, checked_prime, checked_right, checked_square
+from lightningalg.engines.primes import (
+    centred_into,
+    checked_array,
+    checked_prime,
+    checked_right,
+    checked_square,
+)
 from lightningalg.errors import InputError, MissingExtraError
 
 LARGEST_PRIME = 8388593  # the largest prime below 2**23
@@ -93,11 +99,11 @@ class Kernels:
     name: str
     factor_base: Callable[..., int]
     subtract_reduced: Callable[..., None]
-    reduce: Callable[..., None]
+    reduce_columns: Callable[..., None]
     base: int  # the number of columns from which recursion beats factor_base, measured
 
 
-def reduce(values: np.ndarray, prime: float, reciprocal: float) -> None:
+def _reduce(values: np.ndarray, prime: float, reciprocal: float) -> None:
     """Replace integers ``values`` of size at most ``2**53 - prime`` by centred residues."""
     quotients = values * reciprocal
     np.rint(quotients, out=quotients)
@@ -105,14 +111,23 @@ def reduce(values: np.ndarray, prime: float, reciprocal: float) -> None:
     values -= quotients
 
 
-def subtract_reduced(target: np.ndarray, product: np.ndarray, prime: float, reciprocal: float) -> None:
-    """Replace ``target`` by the centred residues of ``target - product``; spoils ``product``."""
-    rows = max(1, 16384 // target.shape[1])  # pieces that stay in cache over the five passes
-    for start in range(0, target.shape[0], rows):
-        piece = product[start : start + rows]
-        np.subtract(target[start : start + rows], piece, out=piece)
-        reduce(piece, prime, reciprocal)
-        target[start : start + rows] = piece
+def subtract_reduced(
+    target: np.ndarray, row: int, column: int, product: np.ndarray, prime: float, reciprocal: float
+) -> None:
+    """Subtract ``product`` from ``target[row:, column:]`` and reduce the result; spoils ``product``."""
+    height, width = product.shape
+    step = max(1, 16384 // width)  # pieces that stay in cache over the five passes
+    for start in range(0, height, step):
+        piece = product[start : start + step]
+        rows = slice(row + start, row + start + len(piece))
+        np.subtract(target[rows, column : column + width], piece, out=piece)
+        _reduce(piece, prime, reciprocal)
+        target[rows, column : column + width] = piece
+
+
+def reduce_columns(values: np.ndarray, start: int, stop: int, prime: float, reciprocal: float) -> None:
+    """Reduce ``values[:, start:stop]``."""
+    _reduce(values[:, start:stop], prime, reciprocal)
 
 
 def factor_base(
@@ -160,10 +175,10 @@ def factor_base(
         known_inverse = inverse[done:new, done:new]
         if new > done:
             known = known_inverse @ column[done:new]
-            reduce(known, prime, reciprocal)
+            _reduce(known, prime, reciprocal)
             column[done:new] = known
             rest -= known @ lower[done:new, new:]
-            reduce(rest, prime, reciprocal)
+            _reduce(rest, prime, reciprocal)
         nonzero = rest.nonzero()[0]
         if not nonzero.size:
             continue
@@ -173,10 +188,10 @@ def factor_base(
             lower[:new, [new, i]] = lower[:new, [i, new]]
             order[[new, i]] = order[[i, new]]
         multipliers = np.multiply(rest, float(_centred_inverse(rest[0], prime)), out=lower[new, new:])
-        reduce(multipliers, prime, reciprocal)
+        _reduce(multipliers, prime, reciprocal)
         if new > done:
             row = lower[done:new, new] @ known_inverse
-            reduce(row, prime, reciprocal)
+            _reduce(row, prime, reciprocal)
             np.negative(row, out=inverse[new, done:new])
         inverse[new, new] = 1.0
         pivots[new] = c
@@ -190,7 +205,7 @@ def _centred_inverse(value: float, prime: float) -> int:
     return inverse - p if inverse > p // 2 else inverse
 
 
-NUMPY_KERNELS = Kernels("numpy", factor_base, subtract_reduced, reduce, base=32)
+NUMPY_KERNELS = Kernels("numpy", factor_base, subtract_reduced, reduce_columns, base=32)
 
 
 @lru_cache(maxsize=1)
@@ -200,7 +215,29 @@ def _numba_kernels() -> Kernels | None:
         from lightningalg.engines import blocked_kernels as compiled
     except ImportError:
         return None
-    return Kernels("numba", compiled.factor_base, compiled.subtract_reduced, compiled.reduce, base=32)
+    return Kernels("numba", compiled.factor_base, compiled.subtract_reduced, compiled.reduce_columns, base=32)
+
+
+class _KernelChoice:
+    """Load numba when the numpy kernels have cost as much as loading: never twice the best time.
+
+    The choice affects time only. Nobody who takes one rank of a small matrix
+    waits for numba, and nobody who takes thousands goes without it.
+    """
+
+    def __init__(self) -> None:
+        self._lost = 0.0  # seconds that compiled kernels would have saved in this process
+
+    def kernels(self, rows: int, columns: int) -> Kernels:
+        if _numba_kernels.cache_info().currsize == 0:
+            # Measured at n = 216 .. 4959: 15 us a pivot for numpy's calls, 8 ns a row for its passes.
+            self._lost += min(rows, columns) * (15e-6 + 8e-9 * rows)
+            if self._lost < _LOADING_SECONDS:
+                return NUMPY_KERNELS
+        return _numba_kernels() or NUMPY_KERNELS
+
+
+_KERNEL_CHOICE = _KernelChoice()
 
 
 # ---------------------------------------------------------------------------
@@ -228,11 +265,12 @@ _ARENA_BYTES = 2**24
 # Multiplications below which handing tiles to threads costs more than it saves.
 _WORTH_THREADS = 4_000_000
 
-# Multiplications m * n * min(m, n) from which loading numba pays. TODO measure
-_WORTH_NUMBA = 500**3
+# Multiplications m * n * min(m, n) from which it pays to ask threadpoolctl and use threads.
+_WORTH_LIMIT = 300**3
 
-# Below this many, threads have nothing to share and BLAS starts none worth limiting. TODO
-_WORTH_LIMIT = 200**3
+# Seconds that loading numba and the compiled kernels takes (0.35; 4 to 9 when they must be
+# compiled first, once per installation).
+_LOADING_SECONDS = 0.4
 
 
 # ---------------------------------------------------------------------------
@@ -390,26 +428,32 @@ class _Arithmetic:
         self._workers = workers
         self._constants = field.constants
 
-    def subtract_product(self, target: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
-        """Replace ``target`` by ``target - left @ right``, reduced; inner dimension at most ``depth``."""
+    def subtract_product(
+        self, target: np.ndarray, row: int, column: int, left: np.ndarray, right: np.ndarray
+    ) -> None:
+        """Subtract ``left @ right`` from ``target[row:, column:]``, and reduce.
+
+        ``target`` is C-contiguous, so that the compiled kernel knows it; a view of it would not be.
+        """
 
         def tile(rows: slice, columns: slice) -> None:
-            piece = target[rows, columns]
-            product = self._workers.scratch(*piece.shape)
+            product = self._workers.scratch(rows.stop - rows.start, columns.stop - columns.start)
             np.matmul(left[rows], right[:, columns], out=product)
-            self.kernels.subtract_reduced(piece, product, *self._constants)
+            self.kernels.subtract_reduced(
+                target, row + rows.start, column + columns.start, product, *self._constants
+            )
 
-        self._for_tiles(tile, target.shape, left.shape[1])
+        self._for_tiles(tile, (left.shape[0], right.shape[1]), left.shape[1])
 
     def product(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Return ``left @ right``, reduced."""
         result = np.empty((left.shape[0], right.shape[1]))
 
-        def tile(rows: slice, columns: slice) -> None:
-            np.matmul(left[rows], right[:, columns], out=result[rows, columns])
-            self.kernels.reduce(result[rows, columns], *self._constants)
+        def tile(_: slice, columns: slice) -> None:
+            np.matmul(left, right[:, columns], out=result[:, columns])
+            self.kernels.reduce_columns(result, columns.start, columns.stop, *self._constants)
 
-        self._for_tiles(tile, result.shape, left.shape[1])
+        self._for_tiles(tile, result.shape, left.shape[1], split_rows=False)
         return result
 
     def triangular_product(self, lower: np.ndarray, right: np.ndarray, out: np.ndarray) -> None:
@@ -421,12 +465,16 @@ class _Arithmetic:
             for i in range(0, lower.shape[0], _TRIANGLE_STEP):  # skips most zeros above the diagonal
                 j = i + _TRIANGLE_STEP
                 np.matmul(lower[i:j, :j], factor[:j], out=out[i:j, columns])
-            self.kernels.reduce(out[:, columns], *self._constants)
+            self.kernels.reduce_columns(out, columns.start, columns.stop, *self._constants)
 
         self._for_tiles(tile, out.shape, lower.shape[1], split_rows=False)
 
     def _for_tiles(
-        self, task: Callable[[slice, slice], None], shape: tuple[int, ...], depth: int, split_rows: bool = True
+        self,
+        task: Callable[[slice, slice], None],
+        shape: tuple[int, ...],
+        depth: int,
+        split_rows: bool = True,
     ) -> None:
         assert depth <= self.field.depth, "an inner product would not be exact"
         rows, columns = shape
@@ -476,18 +524,19 @@ class _Panel:
         self.rank = self._recurse(0, width, 0)
         return self.rank
 
-    def apply_to(self, rest: np.ndarray, keep_rows: bool) -> None:
-        """Apply the pivots to ``rest``, columns to the right of the block, its rows permuted already.
+    def apply_to(self, work: np.ndarray, top: int, first: int, keep_rows: bool) -> None:
+        """Apply the pivots to ``work[top:, first:]``, whose rows have been permuted already.
 
         The rows of the pivots change only if ``keep_rows`` says that they are wanted.
         """
-        k, columns = self.rank, rest.shape[1]
+        k, columns = self.rank, work.shape[1] - first
+        known = slice(top, top + k)
         pivot_rows = self._row_memory[: k * columns].reshape(k, columns)
-        self._arithmetic.triangular_product(self._inverse[:k, :k], rest[:k], pivot_rows)
+        self._arithmetic.triangular_product(self._inverse[:k, :k], work[known, first:], pivot_rows)
         if keep_rows:
-            rest[:k] = pivot_rows
-        if rest.shape[0] > k:
-            self._arithmetic.subtract_product(rest[k:], self.lower[:k, k:].T, pivot_rows)
+            work[known, first:] = pivot_rows
+        if work.shape[0] > top + k:
+            self._arithmetic.subtract_product(work, top + k, first, self.lower[:k, k:].T, pivot_rows)
 
     @property
     def pivots(self) -> np.ndarray:
@@ -531,12 +580,14 @@ class _Panel:
 
     def _apply(self, first: int, stop: int, done: int, new: int) -> None:
         """Apply pivots ``done .. done+new-1`` to columns ``first .. stop-1``."""
-        known, rest = slice(done, done + new), slice(done + new, None)
+        known = slice(done, done + new)
         columns = self.columns[first:stop]
         multiples = self._arithmetic.product(columns[:, known], self._inverse[known, known].T)
         columns[:, known] = multiples
         if columns.shape[1] > done + new:
-            self._arithmetic.subtract_product(columns[:, rest], multiples, self.lower[known, rest])
+            self._arithmetic.subtract_product(
+                self.columns, first, done + new, multiples, self.lower[known, done + new :]
+            )
 
     def _extend_inverse(self, done: int, left: int, right: int) -> None:
         """Form the inverse of ``[[A, 0], [B, C]]`` from those of ``A`` and ``C``: ``-C' B A'`` below."""
@@ -585,8 +636,8 @@ def _eliminate(
     panel = _Panel(arithmetic, block, work.shape, sizes[1])
     result = _Echelon(work, 0, np.arange(rows), [], [])
     for first in range(0, width, block):
-        stop = min(first + block, width)
-        rest, order = work[result.rank :], result.order[result.rank :]
+        top, stop = result.rank, min(first + block, width)
+        rest, order = work[top:], result.order[top:]
         before = order.copy()
         new = panel.factor(rest[:, first:stop], order)
         result.columns += [first + int(c) for c in panel.pivots]
@@ -598,7 +649,7 @@ def _eliminate(
         if new and stop < columns and (echelon or result.rank < rows):
             to, source = _moves(before, order)
             rest[to, stop:] = rest[source, stop:]
-            panel.apply_to(rest[:, stop:], keep_rows=echelon)
+            panel.apply_to(work, top, stop, keep_rows=echelon)
         if result.rank == rows or (new < stop - first and not _any(work[result.rank :, stop:width])):
             break
     return result
@@ -629,12 +680,12 @@ def _solve_triangle(
         rows = slice(max(0, stop - block), stop)
         unit = np.triu(triangle[rows, rows], 1) * scale[rows]  # size at most h**2: exact
         part = right[rows] * scale[rows]
-        reduce(unit, *field.constants)
-        reduce(part, *field.constants)
+        _reduce(unit, *field.constants)
+        _reduce(part, *field.constants)
         right[rows] = arithmetic.product(_unit_upper_inverse(unit, field), part)
         if rows.start:
             above = triangle[: rows.start, rows].astype(np.float64)
-            arithmetic.subtract_product(right[: rows.start], above, right[rows])
+            arithmetic.subtract_product(right, 0, 0, above, right[rows])
 
 
 def _unit_upper_inverse(strict: np.ndarray, field: Field) -> np.ndarray:
@@ -643,7 +694,7 @@ def _unit_upper_inverse(strict: np.ndarray, field: Field) -> np.ndarray:
     inverse = np.eye(size)
     for i in range(size - 2, -1, -1):
         row = strict[i, i + 1 :] @ inverse[i + 1 :, i + 1 :]
-        reduce(row, *field.constants)
+        _reduce(row, *field.constants)
         np.negative(row, out=inverse[i, i + 1 :])
     return inverse
 
@@ -663,8 +714,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         Without threadpoolctl (extra ``fast``) the number is left to BLAS.
     kernels
         ``"numba"`` (extra ``fast``), ``"numpy"``, or ``"auto"``: numba where
-        it is installed and the matrix is large enough to pay for loading it.
-        The results are the same.
+        it is installed, from when this process has lost as much time without
+        it as loading it takes. The results are the same.
 
     Raises
     ------
@@ -785,7 +836,7 @@ class BlockedElimination(AbstractLinearAlgebra):
         return checked_prime(prime, self.largest_prime, self.name)
 
     @contextmanager
-    def _arithmetic(self, prime: int, shape: tuple[int, ...]) -> Iterator[_Arithmetic]:
+    def _arithmetic(self, prime: int, shape: tuple[int, int]) -> Iterator[_Arithmetic]:
         """Set up kernels, threads and memory for the elimination of a matrix of this shape."""
         size = shape[0] * shape[1] * min(shape)
         # Where BLAS cannot be held at one thread, all threads are left to it: see _BlasLimit.
@@ -793,16 +844,16 @@ class BlockedElimination(AbstractLinearAlgebra):
         with _Arena.lend() as arena, _BLAS_LIMIT() if threaded else nullcontext():
             workers = _Workers(self._threads if threaded else 1, shape, arena)
             try:
-                yield _Arithmetic(Field(prime), self._choose_kernels(size), workers, arena)
+                yield _Arithmetic(Field(prime), self._choose_kernels(*shape), workers, arena)
             finally:
                 workers.close()
 
-    def _choose_kernels(self, size: int) -> Kernels:
-        loaded = _numba_kernels.cache_info().currsize > 0
-        wanted = self._kernels == "numba" or (
-            self._kernels == "auto" and (size >= _WORTH_NUMBA or loaded)
-        )
-        return (_numba_kernels() if wanted else None) or NUMPY_KERNELS
+    def _choose_kernels(self, rows: int, columns: int) -> Kernels:
+        if self._kernels == "numpy":
+            return NUMPY_KERNELS
+        if self._kernels == "numba":
+            return _numba_kernels() or NUMPY_KERNELS
+        return _KERNEL_CHOICE.kernels(rows, columns)
 
     def _block_size(self, field: Field, shape: tuple[int, ...]) -> int:
         block = self._block or (_BLOCK if min(shape) >= _NARROW else _NARROW_BLOCK)
@@ -814,14 +865,12 @@ class BlockedElimination(AbstractLinearAlgebra):
         sizes = self._block_size(arithmetic.field, work.shape), self._base or arithmetic.kernels.base
         return _eliminate(work, width, arithmetic, sizes, echelon)
 
-    def _back_substitute(
-        self, echelon: _Echelon, columns: np.ndarray, arithmetic: _Arithmetic
-    ) -> np.ndarray:
+    def _back_substitute(self, echelon: _Echelon, columns: np.ndarray, arithmetic: _Arithmetic) -> np.ndarray:
         """Return ``T^-1 R`` as int64: ``T`` the triangle of the pivot columns, ``R`` these columns."""
         right = echelon.work[: echelon.rank, columns].astype(np.float64)
         if right.size:
             triangle = echelon.work[: echelon.rank, echelon.columns]
-            block = min(64, self._block_size(arithmetic.field, triangle.shape))
+            block = min(128, self._block_size(arithmetic.field, triangle.shape))
             _solve_triangle(triangle, echelon.pivot_values, right, arithmetic, block)
         return right.astype(np.int64)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, distribution, version
@@ -14,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 _TIMEOUT = 30.0
+_MAX_OUTPUT = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ def _try_import(module: str) -> Callable[[], bool]:
 
         try:
             import_module(module)
-        except ImportError:
+        except Exception:  # a library that does not fit another's version fails in many ways
             return False
         return True
 
@@ -77,8 +81,10 @@ def _try_import(module: str) -> Callable[[], bool]:
 
 
 def _try_flint() -> bool:
-    import flint
-
+    try:
+        import flint
+    except Exception:
+        return False
     return flint.nmod_mat(2, 2, [1, 2, 3, 4], 7).rank() == 2
 
 
@@ -106,24 +112,35 @@ def _program(name: str, package: str, purpose: str, test: Callable[[Path], str |
 
 
 def run_program(command: Sequence[str], text: str = "") -> str | None:
-    """Return what a program prints, or ``None`` if it fails or takes 30 s; its process group ends too."""
-    try:
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            text=True, start_new_session=True,
-        )  # fmt: skip
-    except OSError:
+    """Return what a program prints, or ``None``: it fails, takes 30 s or prints more than a mebibyte.
+
+    Its process group ends with it.
+    """
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as sink:
+        source.write(text.encode())
+        source.seek(0)
+        try:
+            process = subprocess.Popen(
+                command, stdin=source, stdout=sink, stderr=subprocess.DEVNULL, start_new_session=True
+            )
+        except (OSError, ValueError):
+            return None
+        try:
+            end = time.monotonic() + _TIMEOUT
+            # files, not pipes: what prints for ever fills no memory, and what forks holds nothing open
+            while process.poll() is None and os.fstat(sink.fileno()).st_size <= _MAX_OUTPUT:
+                if time.monotonic() > end:
+                    return None
+                time.sleep(0.01)
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        sink.seek(0)
+        output = sink.read(_MAX_OUTPUT + 1)
+    if process.returncode != 0 or len(output) > _MAX_OUTPUT:
         return None
-    try:
-        output, _ = process.communicate(text, timeout=_TIMEOUT)
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        if process.poll() is None:
-            # grandchildren hold the pipe as well: end the whole group
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-    return output if process.returncode == 0 else None
+    return output.decode("utf-8", "replace")
 
 
 def _try_singular(path: Path) -> str | None:
@@ -155,10 +172,11 @@ def _try_macaulay2(path: Path) -> str | None:
 
 
 def _latex() -> Part:
-    path = shutil.which("latexmk") or shutil.which("pdflatex")
+    path = shutil.which("pdflatex")
     advice = "Debian: apt install texlive-latex-extra latexmk; macOS: MacTeX; Windows: MiKTeX"
     if path is None:
         return Part("pdflatex", "PDF proofs", None, False, advice)
     output = run_program([path, "--version"]) or ""
-    first = next((word for word in output.replace(",", " ").split() if word[:1].isdigit()), "?")
-    return Part("pdflatex", "PDF proofs", first, bool(output), f"{path} did not answer; {advice}")
+    found = re.search(r"\d+(\.\d+)+[-.\w]*", output)  # pdfTeX 3.141592653-2.6-1.40.25 (TeX Live 2023)
+    number = found[0].rpartition("-")[2] if found else "?"
+    return Part("pdflatex", "PDF proofs", number, found is not None, f"{path} did not answer; {advice}")

@@ -172,7 +172,7 @@ def centred_into(target: np.ndarray, matrix: np.ndarray, prime: int, name: str =
         if -half <= low and high <= half and _is_integral(piece):
             if target is not matrix:
                 target[rows] = piece
-        elif -(2**51) < low and high < 2**51 and _is_integral(piece):
+        elif low > -(2**51) and high < 2**51 and _is_integral(piece):
             # Below 2**51 the quotient is off by less than 1/(2 prime), which separates it from the
             # half-integers: the result is centred, and no step rounds (see blocked_engine).
             values = piece.astype(np.float64)
@@ -199,7 +199,8 @@ def _residues_of_piece(matrix: np.ndarray, rows: slice, prime: int, name: str) -
 
 
 def _check_integer_floats(piece: np.ndarray, first_row: int, name: str) -> None:
-    bad = ~((np.rint(piece) == piece) & (np.abs(piece) <= LARGEST_FLOAT_INTEGER))
+    wide = piece.astype(np.result_type(piece.dtype, np.float64), copy=False)  # float16 ends at 65504
+    bad = ~((np.rint(wide) == wide) & (np.abs(wide) <= LARGEST_FLOAT_INTEGER))
     if bad.any():
         row, column = (int(i[0]) for i in np.nonzero(bad))
         raise InputError(

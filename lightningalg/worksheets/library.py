@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -44,12 +45,12 @@ def find_worksheets(names: Sequence[str]) -> list[Path]:
 
 def _find(name: str) -> list[Path]:
     path = Path(name)
-    if path.is_dir():
+    if os.path.isdir(name):  # unlike Path.is_dir: any text is accepted
         files = sorted(path.glob("*.toml"))
         if not files:
             raise InputError(f"folder {name[:200]} has no worksheets (*.toml)")
         return files
-    if path.suffix == ".toml" or path.is_file():
+    if path.suffix == ".toml" or os.path.isfile(name):
         return [path]
     known = {file.stem: file for file in library_folder().glob("*.toml")}
     if name not in known:

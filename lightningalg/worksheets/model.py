@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -13,6 +15,7 @@ from lightningalg.certificates.files import read_json, read_text
 from lightningalg.certificates.records import sha256_of
 from lightningalg.claims import AbstractClaim, claim_kinds
 from lightningalg.errors import InputError
+from lightningalg.networks.base import shown
 from lightningalg.networks.families import family
 from lightningalg.networks.network import Network
 from lightningalg.networks.spec import network_from_table, parse_toml
@@ -20,6 +23,8 @@ from lightningalg.worksheets.formula import Formula
 
 MAX_BYTES = 4 * 2**20
 MAX_INSTANCES = 100_000
+_MAX_INTEGER = 10**4000  # as in formulas: what can still be printed
+_MAX_NAME = 100
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 
@@ -29,6 +34,7 @@ _CLAIM_FIELDS = {
     "network", "grid", "where", "instances",
 }  # fmt: skip
 _IDENTITY_FIELDS = ("scalars", "symbols", "definitions", "left", "right")
+_NETWORK_FIELDS = {"expected", "network", "grid", "where", "instances"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +121,9 @@ def _worksheet(table: Mapping[str, Any], path: Path) -> Worksheet:
     if not isinstance(claims, list) or not claims:
         raise InputError("it has no claims: write one or more [[claim]] tables")
     parsed = tuple(_claim(claim, number, path.parent) for number, claim in enumerate(claims, start=1))
-    ids = [claim.id for claim in parsed]
-    for name in ids:
-        if ids.count(name) > 1:
-            raise InputError(f'claim id "{name}" occurs twice')
+    repeated = _repeated([claim.id for claim in parsed])
+    if repeated is not None:
+        raise InputError(f'claim id "{repeated}" occurs twice')
     title = _text(table, "title", default=path.stem)
     return Worksheet(path.stem, path, title, _text(table, "source"), _text(table, "prose"), parsed)
 
@@ -139,23 +144,26 @@ def _claim_body(table: Mapping[str, Any], name: str, folder: Path) -> Claim:
     kinds = claim_kinds()
     kind = table.get("kind")
     if not isinstance(kind, str) or kind not in kinds:
-        raise InputError(f"kind {str(kind)[:60]!r} is unknown: accepted are {', '.join(sorted(kinds))}")
+        raise InputError(f"kind {shown(kind)!r} is unknown: accepted are {', '.join(sorted(kinds))}")
     about = kinds[kind]
-    accepted = _CLAIM_FIELDS | (set(_IDENTITY_FIELDS) if about.subject == "identity" else set())
+    on_identity = about.subject == "identity"
+    accepted = _CLAIM_FIELDS - _NETWORK_FIELDS | set(_IDENTITY_FIELDS) if on_identity else _CLAIM_FIELDS
     _only(table, accepted, "it")
     relation = table.get("relation", "equals")
     if relation not in ("equals", "differs"):
-        raise InputError(f'"relation" is {str(relation)[:40]!r}: accepted are "equals" and "differs"')
-    check = Formula.parse(_text(table, "check")) if "check" in table else None
+        raise InputError(f'"relation" is {shown(relation, 40)!r}: accepted are "equals" and "differs"')
+    check = _condition(table, "check")
     hypotheses = tuple(_hypothesis(entry) for entry in _list(table, "hypotheses"))
-    instances = tuple(_identity(table, name) if about.subject == "identity" else _instances(table, folder))
+    instances = tuple(_identity(table, name) if on_identity else _instances(table, folder))
     if not instances:
         raise InputError("it has no instances")
+    if relation == "differs" and check is None and any(case.expected is None for case in instances):
+        raise InputError('"relation" is "differs", but from what? give "expected" or "check"')
     _check_names(instances, about, check, hypotheses)
     return Claim(
         name, kind, _text(table, "title", default=name), _text(table, "statement"), _text(table, "source"),
-        _text(table, "prose"), hypotheses, str(table.get("expected", "")), check, relation == "differs",
-        instances,
+        _text(table, "prose"), hypotheses, shown(table.get("expected", ""), 2000), check,
+        relation == "differs", instances,
     )  # fmt: skip
 
 
@@ -166,26 +174,37 @@ def _check_names(
     hypotheses: Sequence[Hypothesis],
 ) -> None:
     """Find unknown names, repeated instances and violated hypotheses before anything is computed."""
-    names = [instance.name for instance in instances]
-    if len(set(names)) != len(names):
-        repeated = next(name for name in names if names.count(name) > 1)
+    repeated = _repeated([instance.name for instance in instances])
+    if repeated is not None:
         raise InputError(f'instance "{repeated}" occurs twice')
     for instance in instances:
+        hidden = sorted(set(instance.variables) & set(about.quantities_known))
+        if hidden:
+            raise InputError(f"a variable cannot be named {hidden[0]!r}: that is what certificates prove")
         known = set(instance.variables) | set(about.quantities_known)
         unknown = sorted((check.names if check else frozenset()) - known)
         if unknown:
             raise InputError(f'"check" names {unknown[0]!r}: known here are {", ".join(sorted(known))}')
         for hypothesis in hypotheses:
-            if hypothesis.check is not None and not hypothesis.check.evaluate(instance.variables):
+            if hypothesis.check is None:
+                continue
+            with _field("hypotheses"):
+                holds = hypothesis.check.evaluate(instance.variables)
+            if not holds:
                 raise InputError(f'instance "{instance.name}" violates the hypothesis "{hypothesis.text}"')
+
+
+def _repeated(names: Sequence[str]) -> str | None:
+    """Return a name that occurs more than once."""
+    return next((name for name, count in Counter(names).items() if count > 1), None)
 
 
 def _hypothesis(entry: Any) -> Hypothesis:
     if isinstance(entry, str):
         return Hypothesis(entry)
     if isinstance(entry, Mapping) and set(entry) <= {"text", "check"} and "text" in entry:
-        check = Formula.parse(_text(entry, "check")) if "check" in entry else None
-        return Hypothesis(_text(entry, "text"), check)
+        with _field("hypotheses"):
+            return Hypothesis(_text(entry, "text"), _condition(entry, "check"))
     raise InputError('"hypotheses" must be texts, or tables with "text" and "check"')
 
 
@@ -223,10 +242,12 @@ def _cases(table: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             total *= len(values)
         if total > MAX_INSTANCES:
             raise InputError(f"the grid has {total} points; accepted are at most {MAX_INSTANCES}")
-        where = Formula.parse(_text(table, "where")) if "where" in table else None
+        where = _condition(table, "where")
         for point in product(*ranges.values()):
             case = dict(zip(ranges, point, strict=True))
-            if where is None or where.evaluate(case):
+            with _field("where"):
+                taken = where is None or where.evaluate(case)
+            if taken:
                 yield case
         return
     if "where" in table:
@@ -250,11 +271,18 @@ def _instance(
         own = {_variable(name): _integer(value, name) for name, value in values.items()}
         network_table = _substitute(template, own)
     network = _network(network_table, folder)
-    variables = {**_standard_variables(network), **own}
+    standard = _standard_variables(network)
+    for key, value in own.items():
+        if standard.get(key, value) != value:
+            raise InputError(f"variable {key} is {value}, but the network has {key} = {standard[key]}")
+    variables = {**standard, **own}
     name = (
         "_".join(f"{key}{value}" for key, value in own.items()) if own else _name_of(network_table, network)
     )
-    return Instance(name, network.to_json(), variables, _expected(expected, variables))
+    if len(name) > _MAX_NAME:  # it is a file name
+        name = f"{name[:80]}-{sha256_of([network.to_json(), own])[:8]}"
+    with _field("expected"):
+        return Instance(name, network.to_json(), variables, _expected(expected, variables))
 
 
 def _network(table: Mapping[str, Any], folder: Path) -> Network:
@@ -262,8 +290,12 @@ def _network(table: Mapping[str, Any], folder: Path) -> Network:
         from lightningalg.builders import transformer
 
         _only(table, {"transformer_config", "tokens"}, "a network from a transformer's configuration")
-        path = folder / str(table["transformer_config"])
-        if not path.resolve().is_relative_to(folder.resolve()):
+        path = folder / _text(table, "transformer_config")
+        try:
+            inside = path.resolve().is_relative_to(folder.resolve())
+        except (OSError, RuntimeError, ValueError):  # a loop of links, a zero byte
+            raise InputError(f'"transformer_config" {path} is no file') from None
+        if not inside:
             raise InputError(f'"transformer_config" {path} is outside the worksheet\'s folder')
         config = read_json(path, what="transformer config", integers_only=False)
         if not isinstance(config, Mapping):
@@ -283,7 +315,8 @@ def _substitute(template: Mapping[str, Any], variables: Mapping[str, int]) -> di
         if key in ("layer", "layers") and isinstance(value, list):
             found[key] = [_substitute(v, variables) if isinstance(v, Mapping) else v for v in value]
         else:
-            found[key] = _size(value, variables) if key in _SIZES else value
+            with _field(f"network.{key}"):
+                found[key] = _size(value, variables) if key in _SIZES else value
     return found
 
 
@@ -308,31 +341,51 @@ def _name_of(table: Mapping[str, Any], network: Network) -> str:
     if "transformer_config" in table:
         return Path(str(table["transformer_config"])).stem
     text = str(network).replace(", ", "_").replace(" ", "").replace(",", "-")
-    name = re.sub(r"[^A-Za-z0-9_.-]", "", text)
-    return name if len(name) <= 100 else f"{name[:80]}-{sha256_of(network.to_json())[:8]}"
+    return re.sub(r"[^A-Za-z0-9_.-]", "", text)
 
 
 def _expected(value: Any, variables: Mapping[str, int]) -> int | None:
     if value is None:
         return None
     if isinstance(value, int) and not isinstance(value, bool):
-        return value
+        return _integer(value, "it")
     if not isinstance(value, str):
-        raise InputError(f'"expected" is {str(value)[:40]!r}: accepted are integers and formulas')
-    result = Formula.parse(value).evaluate(variables)
-    if isinstance(result, bool):
-        raise InputError('"expected" is a comparison: use "check" for it')
-    return result
+        raise InputError(f"it is {shown(value, 40)!r}; accepted are integers and formulas")
+    formula = Formula.parse(value)
+    if formula.is_condition:
+        raise InputError('a comparison is for "check"; accepted are integers and formulas')
+    return formula.evaluate(variables)
 
 
 # -- fields --------------------------------------------------------------------
+
+
+@contextmanager
+def _field(name: str) -> Iterator[None]:
+    """Name the field in an error of what is done here."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f'"{name}": {error}') from None
+
+
+def _condition(table: Mapping[str, Any], key: str) -> Formula | None:
+    """Return the formula of a field that must be true or false, if it is there."""
+    if key not in table:
+        return None
+    text = _text(table, key)
+    with _field(key):
+        formula = Formula.parse(text)
+        if not formula.is_condition:
+            raise InputError(f"formula {shown(text)!r} is a number; accepted are comparisons, such as d <= 3")
+    return formula
 
 
 def _only(table: Mapping[str, Any], accepted: set[str], what: str) -> None:
     for key in table:
         if key not in accepted:
             raise InputError(
-                f"{what} has no field {str(key)[:60]!r}: accepted are {', '.join(sorted(accepted))}"
+                f"{what} has no field {shown(key)!r}: accepted are {', '.join(sorted(accepted))}"
             )
 
 
@@ -358,18 +411,20 @@ def _variable(name: str) -> str:
 
 def _integer(value: Any, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InputError(f"{name} is {str(value)[:40]!r}: an integer is needed")
+        raise InputError(f"{name} is {shown(value, 40)!r}: an integer is needed")
+    if abs(value) >= _MAX_INTEGER:
+        raise InputError(f"{name} has more than 4000 digits")
     return value
 
 
 def _range(value: Any, name: str) -> Sequence[int]:
     if isinstance(value, int) and not isinstance(value, bool):
-        return [value]
+        return [_integer(value, name)]
     if isinstance(value, list) and value:
         return [_integer(item, name) for item in value]
-    match = re.fullmatch(r"(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})", value) if isinstance(value, str) else None
+    match = re.fullmatch(r"(-?[0-9]{1,9})\s*\.\.\s*(-?[0-9]{1,9})", value) if isinstance(value, str) else None
     if match is None or int(match[1]) > int(match[2]):
         raise InputError(
-            f'grid range {name} is {str(value)[:40]!r}: accepted are "1..5", a list, or an integer'
+            f'grid range {name} is {shown(value, 40)!r}: accepted are "1..5", a list, or an integer'
         )
     return range(int(match[1]), int(match[2]) + 1)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lightningalg.certificates.checker import check_files
+from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, write_atomically
 from lightningalg.certificates.records import pretty_json
 from lightningalg.claims import RefutedError, claim_kinds
@@ -61,7 +63,7 @@ class InstanceResult:
         return {
             "name": self.task.instance,
             "verdict": self.verdict,
-            "strength": self.certificate["strength"] if self.certificate else None,
+            "strength": self.certificate.get("strength") if self.certificate else None,
             "reason": self.reason,
             "expected": self.expected,
             **{k: v for k, v in self.proved.items() if k != "expected"},
@@ -182,12 +184,16 @@ def run_worksheets(
     results = [result for claim in run.claims for result in claim.instances]
     by_task = {(r.task.worksheet, r.task.claim, r.task.instance): r for r in results}
     try:
-        for done, outcome in enumerate(_certify_all([r.task for r in results], workers), start=1):
-            task, certificate, reason, skipped, seconds = outcome
-            result = by_task[task.worksheet, task.claim, task.instance]
-            result.certificate, result.reason = certificate, reason
-            result.skipped, result.seconds = skipped, seconds
-            progress(done, len(results), f"{task.worksheet}: {task.claim}")
+        # closing: on Ctrl-C the other processes end here, before the summary is written
+        with contextlib.closing(_certify_all([r.task for r in results], workers)) as outcomes:
+            for done, outcome in enumerate(outcomes, start=1):
+                task, certificate, reason, skipped, seconds = outcome
+                if certificate is not None and not skipped:
+                    write_atomically(Path(task.path), pretty_json(certificate) + "\n")
+                result = by_task[task.worksheet, task.claim, task.instance]
+                result.certificate, result.reason = certificate, reason
+                result.skipped, result.seconds = skipped, seconds
+                progress(done, len(results), f"{task.worksheet}: {task.claim}")
         _verify_all(results, workers, lambda done, total: progress(done, total, "verifying"))
         for number, claim in enumerate(run.claims, start=1):
             _judge(claim)
@@ -247,7 +253,7 @@ Outcome = tuple[Task, dict[str, Any] | None, str, bool, float]
 
 
 def certify_task(task: Task) -> Outcome:
-    """Certify one instance and write its certificate; runs in a worker process."""
+    """Certify one instance; runs in a worker process, which may be ended at any time: it writes nothing."""
     start = time.perf_counter()
     existing = None if task.force else _existing(task)
     if existing is not None:
@@ -260,19 +266,20 @@ def certify_task(task: Task) -> Outcome:
         return task, None, f"{REFUTED}: {error}", False, time.perf_counter() - start
     except LightningAlgError as error:
         return task, None, str(error), False, time.perf_counter() - start
-    write_atomically(Path(task.path), certificate.to_text() + "\n")
+    except MemoryError:
+        return task, None, "out of memory", False, time.perf_counter() - start
+    except Exception as error:  # a defect: this instance is open, the run goes on
+        problem = f"internal error, please report it: {type(error).__name__}: {error}"
+        return task, None, problem, False, time.perf_counter() - start
     return task, certificate.to_json(), "", False, time.perf_counter() - start
 
 
 def _existing(task: Task) -> dict[str, Any] | None:
     """Return the certificate already in place if it is whole and about the same thing."""
-    path = Path(task.path)
-    if not path.exists():
-        return None
     try:
-        certificate = read_certificate(path)
+        certificate = read_certificate(Path(task.path))
     except InputError:
-        return None  # damaged or foreign: it is made again
+        return None  # absent, damaged or foreign: it is made again
     kind = claim_kinds()[task.kind]
     if certificate["kind"] != kind.certificate_kind:
         return None
@@ -282,45 +289,67 @@ def _existing(task: Task) -> dict[str, Any] | None:
     return certificate if certificate.get("network") == task.table and same_seed else None
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches every process of the terminal; the parent decides what becomes of the workers."""
+def _start_worker() -> None:
+    """Leave it to the parent what becomes of this process, and end with it."""
+    # Ctrl-C reaches every process of the terminal
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _certify_all(tasks: Sequence[Task], workers: int) -> Iterator[Outcome]:
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _certify_all(tasks: Sequence[Task], workers: int) -> Generator[Outcome]:
     """Yield outcomes as they come. A task whose process dies is reported as such; the others go on."""
     unfinished = {id(task): task for task in tasks}
-    for outcome in _pool(tasks, workers):
-        del unfinished[id(outcome[0])]
-        yield outcome
-    # a dead worker breaks the whole pool: what is left runs one process a task
-    for task in list(unfinished.values()):
-        outcomes = list(_pool([task], 1))
-        yield outcomes[0] if outcomes else (task, None, "its process was ended (out of memory?)", False, 0.0)
+    while unfinished:
+        for outcome in _pool(list(unfinished.values()), workers):
+            del unfinished[id(outcome[0])]
+            yield outcome
+        # A dead worker breaks the whole pool. Tasks start in order, so it was at one of the first ones left:
+        # these get a process each; the others go on together.
+        for task in list(unfinished.values())[:workers]:
+            del unfinished[id(task)]
+            lost = (task, None, "its process was ended (out of memory?)", False, 0.0)
+            yield [*_pool([task], 1), lost][0]
 
 
 def _pool(tasks: Sequence[Task], workers: int) -> Iterator[Outcome]:
-    """Yield outcomes until all are there or a worker has died; ``task`` objects keep their identity."""
-    if not tasks:
-        return
+    """Yield all outcomes there are if no worker dies; ``task`` objects keep their identity."""
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(
-        min(workers, len(tasks)), mp_context=context, initializer=_ignore_interrupts
-    )  # fmt: skip
+    pool = ProcessPoolExecutor(min(workers, len(tasks)), mp_context=context, initializer=_start_worker)
     futures: dict[Future[Outcome], Task] = {}
     try:
-        futures = {pool.submit(certify_task, task): task for task in tasks}
+        # blocked in the new processes too, until they ignore them
+        with _interrupts_blocked(), contextlib.suppress(BrokenProcessPool):
+            for task in tasks:
+                futures[pool.submit(certify_task, task)] = task
         for future in as_completed(futures):
-            try:
+            with contextlib.suppress(BrokenProcessPool):
                 yield (futures[future], *future.result()[1:])
-            except BrokenProcessPool:
-                return
     finally:
         finished = all(future.done() for future in futures)
         if not finished:
             for process in list((pool._processes or {}).values()):
                 process.terminate()
-        pool.shutdown(wait=finished, cancel_futures=True)
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Deliver Ctrl-C after this, where the system has signal masks; new processes inherit the mask."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # -- verifying, judging, proving ---------------------------------------------------
@@ -334,14 +363,18 @@ def _verify_all(
     batches = [with_file[i : i + _BATCH] for i in range(0, len(with_file), _BATCH)]
     done = 0
     with ThreadPoolExecutor(workers) as pool:
-        answers = pool.map(lambda batch: check_files([Path(r.task.path) for r in batch]), batches)
-        for batch, found in zip(batches, answers, strict=True):
-            for result, answer in zip(batch, found, strict=True):
-                result.verified = answer["verdict"] == "valid"
-                if not result.verified:
-                    result.reason = f"the verifier says {answer['verdict']}: {answer.get('reason')}"
-            done += len(batch)
-            progress(done, len(with_file))
+        try:
+            answers = pool.map(lambda batch: check_files([Path(r.task.path) for r in batch]), batches)
+            for batch, found in zip(batches, answers, strict=True):
+                for result, answer in zip(batch, found, strict=True):
+                    result.verified = answer["verdict"] == "valid"
+                    if not result.verified:
+                        result.reason = f"the verifier says {explain(answer)}"
+                done += len(batch)
+                progress(done, len(with_file))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _judge(claim: ClaimResult) -> None:
@@ -349,13 +382,14 @@ def _judge(claim: ClaimResult) -> None:
     for result, instance in zip(claim.instances, claim.claim.instances, strict=True):
         if result.certificate is None:
             result.verdict = REFUTED if result.reason.startswith(f"{REFUTED}: ") else OPEN
-        else:
+        elif result.verified is True:  # nothing is even read that the independent verifier has not accepted
             result.proved = kind.quantities(result.certificate)
-            # nothing counts that the independent verifier has not accepted
-            accepted = result.verified is True
-            result.verdict = (
-                judge(claim.claim, instance, kind.expected_quantity, result.proved) if accepted else OPEN
-            )
+            try:
+                result.verdict = judge(claim.claim, instance, kind.expected_quantity, result.proved)
+            except InputError as error:  # "check" has no value here, such as a quotient that is not exact
+                result.verdict, result.reason = OPEN, str(error)
+        else:
+            result.verdict = OPEN
 
 
 def _write_proof(claim: ClaimResult, out: Path) -> Path | None:

@@ -16,8 +16,10 @@ def judge(claim: Claim, instance: Instance, quantity: str, proved: Mapping[str, 
     """Return ``certified``, ``refuted`` or ``open`` for one instance.
 
     ``proved`` holds what the certificate proves; ``None`` is unknown, and then a claim is open unless
-    proved bounds exclude it. A claim without ``expected`` and ``check`` is certified by its certificate.
+    proved bounds exclude it. A claim without ``expected`` and ``check`` says that the quantity is known.
     """
+    if instance.expected is None and claim.check is None:
+        return CERTIFIED if proved.get(quantity) is not None else OPEN
     verdicts = []
     if instance.expected is not None:
         verdicts.append(_compare(instance.expected, quantity, proved))

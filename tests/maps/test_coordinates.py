@@ -107,7 +107,9 @@ def test_too_large_expansions_say_how_large():
     phi = la.lightning((4, 3, 4), (2, 2)).polynomial_map()
     with pytest.raises(TooLargeError) as caught:
         phi.expand()
-    (predicted, outputs, limit) = (int(n.replace(",", "")) for n in re.findall(r"\d[\d,]*", str(caught.value))[:3])
+    (predicted, outputs, limit) = (
+        int(n.replace(",", "")) for n in re.findall(r"\d[\d,]*", str(caught.value))[:3]
+    )
     assert (predicted, outputs, limit) == (8 * predicted_terms(phi.network), 8, 300_000)
     assert "la.dimension" in str(caught.value) and "max_terms" in str(caught.value)
     for refused in (phi.coefficients, phi.jacobian, phi.to_sympy):
@@ -170,7 +172,9 @@ def attention_symbols(d, d_out, a):
     Q = [g[i * d : (i + 1) * d] for i in range(a)]
     K = [g[(a + i) * d : (a + i + 1) * d] for i in range(a)]
     V = [g[(2 * a + i) * d : (2 * a + i + 1) * d] for i in range(d_out)]
-    A = [[sum((K[r][b] * Q[r][c] for r in range(1, a)), K[0][b] * Q[0][c]) for c in range(d)] for b in range(d)]
+    A = [
+        [sum((K[r][b] * Q[r][c] for r in range(1, a)), K[0][b] * Q[0][c]) for c in range(d)] for b in range(d)
+    ]
     return A, V
 
 
@@ -223,7 +227,11 @@ def test_closed_form_of_one_token_is_the_expanded_cubic(d, d_out, a):
 
 
 def test_closed_form_is_for_one_head_only():
-    for network in (la.lightning((2, 2), (1,), heads=2), la.lightning((2, 2, 2), (1, 1)), la.deep_linear(2, 2)):
+    for network in (
+        la.lightning((2, 2), (1,), heads=2),
+        la.lightning((2, 2, 2), (1, 1)),
+        la.deep_linear(2, 2),
+    ):
         with pytest.raises(InputError, match="single attention head"):
             network.polynomial_map().closed_form()
 
@@ -251,7 +259,9 @@ def test_symbolic_jacobian_is_sympys(network):
     coordinates = []
     for entry in reference.flat(output):
         terms = sympy.Poly(sympy.expand(entry), *inputs).terms()
-        coordinates += [coefficient for _, coefficient in sorted(terms, reverse=True, key=lambda term: term[0])]
+        coordinates += [
+            coefficient for _, coefficient in sorted(terms, reverse=True, key=lambda term: term[0])
+        ]
     expected = sympy.Matrix(coordinates).jacobian(theta)
     jacobian = phi.jacobian(closed_form=False)
     assert jacobian.shape == expected.shape
@@ -300,9 +310,13 @@ def test_derivative_is_the_exact_finite_difference(table, seed):
             weight += term
         weights.append(weight)
     values = [
-        reference.flat(reference.value(table, [a + e * b for a, b in zip(theta, v, strict=True)], X)) for e in range(m + 1)
+        reference.flat(reference.value(table, [a + e * b for a, b in zip(theta, v, strict=True)], X))
+        for e in range(m + 1)
     ]
-    expected = [sum(w * entry for w, entry in zip(weights, column, strict=True)) for column in zip(*values, strict=True)]
+    expected = [
+        sum(w * entry for w, entry in zip(weights, column, strict=True))
+        for column in zip(*values, strict=True)
+    ]
     got = network.polynomial_map().derivative(theta, X, v)
     assert [Fraction(int(q.p), int(q.q)) for row in got.rows for q in row] == expected
 
@@ -380,11 +394,16 @@ def test_to_sympy_and_back(terms):
         (sympy.Rational(c.numerator, c.denominator) * x**i * y**j for (i, j), c in terms.items()), sympy.S(0)
     )  # fmt: skip
     assert to_sympy(polynomial) == expected
-    assert from_sympy(expected, ring) == polynomial == from_sympy(sympy.expand(expected * (x + 1) - x * expected), ring)
+    assert (
+        from_sympy(expected, ring)
+        == polynomial
+        == from_sympy(sympy.expand(expected * (x + 1) - x * expected), ring)
+    )
 
 
 @pytest.mark.parametrize(
-    "bad", ["x", sympy.sqrt(2), 1 / sympy.Symbol("x"), sympy.Symbol("z"), sympy.Float(0.5), sympy.pi, sympy.zoo]
+    "bad",
+    ["x", sympy.sqrt(2), 1 / sympy.Symbol("x"), sympy.Symbol("z"), sympy.Float(0.5), sympy.pi, sympy.zoo],
 )
 def test_from_sympy_refuses(bad):
     with pytest.raises(InputError, match=r"polynomial over QQ|text is not parsed|floating point"):

@@ -1,4 +1,4 @@
-"""The map as a function: values over several rings against a plain implementation, and what it is invariant under."""
+"""The map as a function: values over several rings against a plain implementation, degrees and symmetries."""
 
 from __future__ import annotations
 
@@ -62,7 +62,10 @@ def test_equal_numbers_in_all_spellings():
     spellings = [
         ([Fraction(1, 2), 3, -1, Fraction(2, 7), 5, 1], [[Fraction(1, 3)], [2]]),
         (["1/2", "3", "-1", "2/7", "+5", "2/2"], [["1/3"], ["4/2"]]),
-        ([flint.fmpq(1, 2), 3, flint.fmpz(-1), "2/7", np.int32(5), np.uint8(1)], [[Fraction(1, 3)], [np.int64(2)]]),
+        (
+            [flint.fmpq(1, 2), 3, flint.fmpz(-1), "2/7", np.int32(5), np.uint8(1)],
+            [[Fraction(1, 3)], [np.int64(2)]],
+        ),
         (dict(zip(phi.parameter_names, ["1/2", 3, -1, "2/7", 5, 1], strict=True)), Matrix([["1/3"], [2]])),
     ]
     for theta, X in spellings:
@@ -88,7 +91,8 @@ def test_values_over_GF_p_are_the_reductions(table, seed, prime):
     expected = [[entry % prime for entry in row] for row in reference.value(table, theta, X)]
     assert [[int(entry) for entry in row] for row in value.rows] == expected
     residues = network.polynomial_map()(
-        [flint.nmod(v % prime, prime) for v in theta], [[flint.nmod(x % prime, prime) for x in row] for row in X]
+        [flint.nmod(v % prime, prime) for v in theta],
+        [[flint.nmod(x % prime, prime) for x in row] for row in X],
     )
     assert residues == value
 
@@ -134,16 +138,22 @@ def test_expansion_to_sympy_is_the_symbolic_product():
 FLOATS = [0.5, 2.0, float("nan"), np.float32(1), np.float64(1), Decimal("0.5"), 1j, np.complex128(1)]
 
 
-@pytest.mark.parametrize("bad", [*FLOATS, True, np.True_, "0.5", "1e3", "1/0", "x", " 1", "1_0", "", None, [1]])
+@pytest.mark.parametrize(
+    "bad", [*FLOATS, True, np.True_, "0.5", "1e3", "1/0", "x", " 1", "1_0", "", None, [1]]
+)
 @pytest.mark.parametrize("place", ["theta", "X"])
 def test_what_is_no_exact_number_is_refused(bad, place):
     phi = la.lightning((1, 1), (1,), tokens=1).polynomial_map()
     theta, X = ([bad, 1, 1], [[1]]) if place == "theta" else ([1, 1, 1], [[bad]])
-    with pytest.raises(InputError, match=r"not an exact rational: accepted are integers, fractions|denominator 0"):
+    with pytest.raises(
+        InputError, match=r"not an exact rational: accepted are integers, fractions|denominator 0"
+    ):
         phi(theta, X, ring=RationalField())
     if bad is None or isinstance(bad, list):
         return  # elements of an unknown ring, as far as the map can tell
-    with pytest.raises(InputError, match=r"not an exact rational: accepted are integers, fractions|denominator 0"):
+    with pytest.raises(
+        InputError, match=r"not an exact rational: accepted are integers, fractions|denominator 0"
+    ):
         phi(theta, X)
 
 
@@ -340,12 +350,16 @@ def test_S3_scalings_with_weighted_product_one(arguments, seed):
         factors[f"layer{i}", "Q"] = scale
         mu /= scale ** (3 ** (layers - i))
     factors[f"layer{layers}", "V"] = mu
-    moved = scaled(theta, network, [factors.get((b.node, b.name), Fraction(1)) for b in network.parameter_blocks])
+    moved = scaled(
+        theta, network, [factors.get((b.node, b.name), Fraction(1)) for b in network.parameter_blocks]
+    )
     X = random_input(generator, network)
     phi = network.polynomial_map()
     assert phi(moved, X) == phi(theta, X)
     factors[f"layer{layers}", "V"] = 2 * mu  # and a wrong product does not
-    wrong = scaled(theta, network, [factors.get((b.node, b.name), Fraction(1)) for b in network.parameter_blocks])
+    wrong = scaled(
+        theta, network, [factors.get((b.node, b.name), Fraction(1)) for b in network.parameter_blocks]
+    )
     assert phi(wrong, X) == phi(theta, X).map(lambda entry: 2 * entry)
 
 

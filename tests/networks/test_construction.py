@@ -71,9 +71,7 @@ def test_lists_of_sizes_are_lists(bad):
 
 
 def test_unequal_lengths_name_both():
-    refused(
-        ["widths 4,2,4 make 2 layers", "ranks 2 are for 1 layer", "one rank per layer"], (4, 2, 4), (2,)
-    )
+    refused(["widths 4,2,4 make 2 layers", "ranks 2 are for 1 layer", "one rank per layer"], (4, 2, 4), (2,))
     refused(["widths 4,2 make 1 layer", "ranks 2,1 are for 2 layers"], (4, 2), (2, 1))
     refused("widths 4: at least two are needed", (4,), ())
     refused("widths (none): at least two are needed", (), ())
@@ -130,7 +128,8 @@ def test_shapes_that_do_not_fit_name_the_layer_and_both_shapes():
     )  # fmt: skip
     refused_table(
         ['layer "a" (lightning_attention)', "5 x 7", '"input" has shape 2 x 7'],
-        {"id": "a", "type": "lightning_attention", "d_in": 5, "d_out": 2, "rank": 1}, tokens=7, error=ShapeError,
+        {"id": "a", "type": "lightning_attention", "d_in": 5, "d_out": 2, "rank": 1},
+        tokens=7, error=ShapeError,
     )  # fmt: skip
     two = [linear("a", "input"), linear("b", "input")]
     refused_table(
@@ -150,17 +149,25 @@ def test_graphs_that_are_no_networks():
     refused_table(["cycle", "a"], linear("a", "a"))
     refused_table('layer id "a" occurs twice', linear("a", "input"), linear("a", "a"))
     refused_table(
-        ['layer "b" (linear) reads "zzz"', "no layer of this network"], linear("a", "input"), linear("b", "zzz")
+        ['layer "b" (linear) reads "zzz"', "no layer of this network"],
+        linear("a", "input"),
+        linear("b", "zzz"),
     )
     refused_table(
-        ["one output, but 2 layers feed no other layer: a, b", "sum layer"], linear("a", "input"), linear("b", "input")
+        ["one output, but 2 layers feed no other layer: a, b", "sum layer"],
+        linear("a", "input"),
+        linear("b", "input"),
     )
 
 
 def test_unknown_and_missing_keys():
-    refused_table(['layer "a"', "unknown type 'softmax'", ", ".join(LAYER_TYPES)], {"id": "a", "type": "softmax"})
+    refused_table(
+        ['layer "a"', "unknown type 'softmax'", ", ".join(LAYER_TYPES)], {"id": "a", "type": "softmax"}
+    )
     refused_table(['layer "layer1" has no type', "linear"], {"d_in": 2})
-    refused_table(['layer "a" (linear)', "no field 'rank'", "d_in, d_out"], {**linear("a", "input"), "rank": 1})
+    refused_table(
+        ['layer "a" (linear)', "no field 'rank'", "d_in, d_out"], {**linear("a", "input"), "rank": 1}
+    )
     refused_table(
         ['layer "a" (lightning_attention) needs d_out and rank'],
         {"id": "a", "type": "lightning_attention", "d_in": 2},
@@ -216,7 +223,12 @@ def test_an_order_that_is_topological_is_kept():
 
 
 def test_branches_out_of_order_move_as_little_as_needed():
-    layers = [{"id": "s", "inputs": ["m", "a"], "type": "sum"}, linear("m", "z"), linear("z", "input"), linear("a", "input")]
+    layers = [
+        {"id": "s", "inputs": ["m", "a"], "type": "sum"},
+        linear("m", "z"),
+        linear("z", "input"),
+        linear("a", "input"),
+    ]
     network = network_from_table(table(*layers))
     assert [node.id for node in network.nodes] == ["z", "m", "a", "s"]
 
@@ -235,7 +247,9 @@ def test_parameters_are_numbered_by_layer_matrix_and_row():
 
 
 def test_consumers_count_every_reading():
-    network = network_from_table(table(linear("a", "input"), {"id": "s", "inputs": ["a", "a"], "type": "sum"}))
+    network = network_from_table(
+        table(linear("a", "input"), {"id": "s", "inputs": ["a", "a"], "type": "sum"})
+    )
     assert network.consumers == {"input": ("a",), "a": ("s", "s"), "s": ()}
 
 
@@ -261,10 +275,10 @@ def test_lists_of_inputs_make_the_same_node():
 
 
 def test_layer_types_are_the_documented_ones():
-    assert LAYER_TYPES == {
+    assert {
         "lightning_attention": LightningAttention, "linear": Linear,
         "monomial_activation": MonomialActivation, "sum": Sum,
-    }  # fmt: skip
+    } == LAYER_TYPES  # fmt: skip
 
 
 def test_errors_are_catchable_as_one_class():
@@ -284,5 +298,7 @@ def test_matrices_of_wrong_shape():
     refused(["2 x 3 * 3 x 2"], builder=lambda: A * A.T, error=ShapeError)
     for rows in ([], [[]], [[1], [2, 3]]):
         refused("at least one row and column", rows, builder=Matrix, error=ShapeError)
-    refused("5 values do not fill a 2 x 3 matrix", range(5), (2, 3), builder=Matrix.from_flat, error=ShapeError)
+    refused(
+        "5 values do not fill a 2 x 3 matrix", range(5), (2, 3), builder=Matrix.from_flat, error=ShapeError
+    )
     assert len({A, Matrix([(1, 2, 3), (4, 5, 6)])}) == 1

@@ -254,12 +254,20 @@ def test_then_is_the_composition_of_maps(first, second, seed):
     """The second network gets a linear layer in front, so that widths fit."""
     generator = random.Random(seed)
     inner = network_from_table(first)
-    bridge = {"id": "bridge", "inputs": ["input"], "type": "linear", "d_in": inner.output_width, "d_out": second["width"]}
+    bridge = {
+        "id": "bridge",
+        "inputs": ["input"],
+        "type": "linear",
+        "d_in": inner.output_width,
+        "d_out": second["width"],
+    }
     layers = [
         {**layer, "inputs": ["bridge" if source == "input" else source for source in layer["inputs"]]}
         for layer in second["layers"]
     ]
-    outer = network_from_table({"tokens": inner.tokens, "width": inner.output_width, "layers": [bridge, *layers]})
+    outer = network_from_table(
+        {"tokens": inner.tokens, "width": inner.output_width, "layers": [bridge, *layers]}
+    )
     composed = inner.then(outer)
     theta_inner = [generator.randint(-3, 3) for _ in range(inner.parameter_count)]
     theta_outer = [generator.randint(-3, 3) for _ in range(outer.parameter_count)]
@@ -288,7 +296,13 @@ def test_then_renames_and_refuses():
 #: published sizes: hidden size D, heads H, layers L, head size m
 CONFIGS = [
     ({"n_embd": 768, "n_head": 12, "n_layer": 12}, 768, 12, 12, 64),  # GPT-2 small
-    ({"hidden_size": 128, "num_attention_heads": 2, "num_hidden_layers": 2, "vocab_size": 30522}, 128, 2, 2, 64),
+    (
+        {"hidden_size": 128, "num_attention_heads": 2, "num_hidden_layers": 2, "vocab_size": 30522},
+        128,
+        2,
+        2,
+        64,
+    ),
     ({"hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 3, "head_dim": 32}, 64, 4, 3, 32),
     ({"dim": 6, "n_heads": 3, "n_layers": 2}, 6, 3, 2, 2),
     ({"d_model": 6, "num_heads": 1, "num_layers": 1}, 6, 1, 1, 6),
@@ -310,14 +324,16 @@ def test_transformer_layer_is_a_residual_sum_of_projected_heads():
     generator = random.Random(1)
     network = la.transformer({"hidden_size": 2, "num_attention_heads": 2, "num_hidden_layers": 1})
     blocks = [reference.random_matrix(generator, rows, 2) for rows in (1, 1, 1)]
-    O = reference.random_matrix(generator, 2, 1)
+    first = reference.random_matrix(generator, 2, 1)
     blocks_ = [reference.random_matrix(generator, rows, 2) for rows in (1, 1, 1)]
-    O_ = reference.random_matrix(generator, 2, 1)
+    second = reference.random_matrix(generator, 2, 1)
     X = reference.random_matrix(generator, 2, 2)
-    one = reference.times(O, reference.attention(*blocks, X))
-    two = reference.times(O_, reference.attention(*blocks_, X))
-    expected = tuple(tuple(a + b + c for a, b, c in zip(*rows, strict=True)) for rows in zip(X, one, two, strict=True))
-    theta = reference.flat(*blocks, O, *blocks_, O_)
+    one = reference.times(first, reference.attention(*blocks, X))
+    two = reference.times(second, reference.attention(*blocks_, X))
+    expected = tuple(
+        tuple(a + b + c for a, b, c in zip(*rows, strict=True)) for rows in zip(X, one, two, strict=True)
+    )
+    theta = reference.flat(*blocks, first, *blocks_, second)
     got = network.polynomial_map()(theta, X).map(lambda q: reference.Fraction(int(q.p), int(q.q)))
     assert got.rows == expected
 
@@ -329,7 +345,10 @@ def test_transformer_layer_is_a_residual_sum_of_projected_heads():
         ({"hidden_size": 4, "n_head": 2}, ("config has no layers", "num_hidden_layers")),
         ({"hidden_size": 4, "n_layer": 2}, ("config has no heads",)),
         ({"hidden_size": 5, "n_head": 2, "n_layer": 1}, ("2 heads do not divide hidden size 5", "head_dim")),
-        ({"hidden_size": "4", "n_head": 2, "n_layer": 1}, ('config field "hidden_size"', "accepted are integers")),
+        (
+            {"hidden_size": "4", "n_head": 2, "n_layer": 1},
+            ('config field "hidden_size"', "accepted are integers"),
+        ),
         ({"hidden_size": 4, "n_head": True, "n_layer": 1}, ('config field "n_head"',)),
         ({"hidden_size": 4, "n_head": 2, "n_layer": 1, "head_dim": 0}, ('config field "head_dim"',)),
     ],
@@ -348,7 +367,10 @@ def test_transformer_configs_that_are_refused(config, parts):
     [
         (la.lightning((4, 2, 4), (2, 1)), "lightning, widths 4,2,4, ranks 2,1, tokens 2"),
         (la.lightning((2, 2), (1,), 3, heads=2), "lightning, widths 2,2, ranks 1, heads 2, tokens 3"),
-        (la.lightning((2, 2, 2), (1, 1), heads=(1, 2)), "lightning, widths 2,2,2, ranks 1,1, heads 1,2, tokens 2"),
+        (
+            la.lightning((2, 2, 2), (1, 1), heads=(1, 2)),
+            "lightning, widths 2,2,2, ranks 1,1, heads 1,2, tokens 2",
+        ),
         (
             la.lightning((2, 2, 2), (1, 1), residual=(False, True)),
             "lightning, widths 2,2,2, ranks 1,1, residual in layers 2, tokens 2",

@@ -121,6 +121,18 @@ class _Document:
         return "flag" in self.methods and self.facts("flag", "deep")
 
     @property
+    def listed_degrees(self) -> list[DegreeInstance]:
+        """The instances on degrees that share a table: all small ones, if there are many."""
+        many = len(self.degrees) > MOST_IN_FULL
+        return [x for x in self.degrees if many and not x.bulky]
+
+    @property
+    def printed_degrees(self) -> list[DegreeInstance]:
+        """The instances on degrees that are printed one by one."""
+        listed = self.listed_degrees
+        return [x for x in self.degrees if x not in listed]
+
+    @property
     def all_equal(self) -> bool:
         """All dimensions are determined."""
         return all(x.bounds_meet for x in self.dimensions)
@@ -162,8 +174,8 @@ class _Document:
         """Widths of the optional columns of the table of instances, in parts of the text width."""
         seeds = {x.lower.seed for x in self.dimensions if x.lower}
         optional = {
-            "prime": 0.0 if self.one_prime or not self.has_lower else 0.09,
-            "seed": 0.12 if len(seeds) > 1 else 0.0,
+            "prime": 0.0 if self.one_prime or not self.has_lower else 0.115,
+            "seed": 0.11 if len(seeds) > 1 else 0.0,
             "verdict": 0.09 if self.verdict_counts else 0.0,
         }
         rest = 0.55 - sum(optional.values())
@@ -223,7 +235,12 @@ def render_proof(
         verdict_counts=tuple((verdict, verdicts.count(verdict)) for verdict in sorted(set(verdicts))),
     )
     template = environment().get_template("article.tex.j2")
-    return template.render(doc=document, typewriter=typewriter, most_in_full=MOST_IN_FULL)
+    return template.render(doc=document, typewriter=typewriter, room=_room, most_in_full=MOST_IN_FULL)
+
+
+def _room(rows: Sequence[Any]) -> int:
+    """Return how many lines must be free on a page for a table of these rows to start there."""
+    return 6 + 2 * min(len(rows), 6)
 
 
 def _read(certificate: Mapping[str, Any], label: int, claim: ClaimText | None) -> Any:

@@ -10,7 +10,9 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, number
 from lightningalg.render.latex.networks import ACTIVATION, ATTENTION, LINEAR, Network, read_network
+from lightningalg.render.latex.typeset import visible_length
 
+_LONGEST_CELL = 240  # characters of a formula in one cell of a table
 _MOST_CELLS = 400  # degrees printed layer by layer up to this many
 
 
@@ -32,6 +34,16 @@ class DegreeInstance:
     verdict: str
 
     kind = "degrees"
+
+    @property
+    def cell(self) -> Tex:
+        """All parameter degrees in one breakable text-mode list."""
+        return Tex("; ".join(f"{line[0]}: {line[2]}" for line in self.output))
+
+    @property
+    def bulky(self) -> bool:
+        """Network or degrees would not fit into a row of a table."""
+        return max(visible_length(self.network.compact), visible_length(self.cell)) > _LONGEST_CELL
 
 
 def read_degrees(certificate: Mapping[str, Any], label: int, verdict: str) -> DegreeInstance:

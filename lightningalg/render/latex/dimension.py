@@ -9,14 +9,15 @@ from typing import Any
 
 from lightningalg.certificates.sampling import expand_runs, stream_values
 from lightningalg.errors import InputError
-from lightningalg.render.latex.escape import Tex, integer, number
+from lightningalg.render.latex.escape import Tex, integer, number, words
 from lightningalg.render.latex.networks import Network, read_network
-from lightningalg.render.latex.typeset import MATRIX_COLUMNS, index_runs, matrix
+from lightningalg.render.latex.typeset import MATRIX_COLUMNS, index_runs, matrix, visible_length
 from lightningalg.render.latex.upper import UpperBound, read_upper_bound
 
 FULL_PARAMETERS = 40  # point and samples are printed in full up to these sizes
 FULL_SAMPLES = 20
 _FULL_ENTRIES = 800
+_LONGEST_CELL = 240  # characters of a formula in one cell of a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,12 @@ class Instance:
     def fibre(self) -> int:
         """The dimension of the generic non-empty fibre, if the dimension is certified."""
         return self.network.parameters - self.value
+
+    @property
+    def bulky(self) -> bool:
+        """Network or upper bound would not fit into a row of a table."""
+        arithmetic = self.upper.arithmetic if self.upper else ""
+        return max(visible_length(self.network.compact), visible_length(arithmetic)) > _LONGEST_CELL
 
     @property
     def bounds_meet(self) -> bool:
@@ -128,7 +135,7 @@ def read_lower_bound(network: Network, lower: Mapping[str, Any]) -> LowerBound:
     width = sum(integer(last) - integer(first) + 1 for first, last in lower["columns"])
     if not (size == width == r and 0 < determinant < p and r <= network.parameters):
         raise InputError("lower bound: rows, columns and determinant do not fit its value")
-    seed = sampling["seed"] if sampling["rule"] == "sha256-counter" else None
+    seed = words(sampling["seed"]) if sampling["rule"] == "sha256-counter" else None
     small = network.parameters <= FULL_PARAMETERS and r <= FULL_SAMPLES
     entries = r * network.tokens * (network.width + network.d_out)
     point: tuple[Tex, ...] = ()

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
+from itertools import accumulate
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -223,8 +225,13 @@ def escape_text(text: str) -> Tex:
     words = []
     for word in unicodedata.normalize("NFC", text).split():
         units = [_char(char) for char in word]
-        if len(units) > _LONGEST_WORD:
-            units = [unit + (_BREAK if i % 6 == 5 else "") for i, unit in enumerate(units)]
+        widths = [6 if unit.startswith(r"\texttt") else 1 for unit in units]
+        if sum(widths) > _LONGEST_WORD:
+            places = accumulate(widths)
+            units = [
+                unit + (_BREAK if place // 6 > (place - width) // 6 else "")
+                for unit, width, place in zip(units, widths, places, strict=True)
+            ]
         words.append("".join(units))
     return Tex(" ".join(words))
 
@@ -306,6 +313,19 @@ def integer(value: Any) -> int:
     raise InputError(f"{str(value)[:40]!r} where a certificate must have an integer")
 
 
+def words(value: Any) -> str:
+    """Return a text of a certificate.
+
+    Raises
+    ------
+    InputError
+        If it is not text.
+    """
+    if not isinstance(value, str):
+        raise InputError(f"{type(value).__name__} where a certificate must have text")
+    return value
+
+
 def _finalize(value: Any) -> str:
     """Print what a template asks for: finished LaTeX as it is, integers, and any other text escaped."""
     if isinstance(value, Tex):
@@ -317,6 +337,7 @@ def _finalize(value: Any) -> str:
     raise TypeError(f"a template printed a {type(value).__name__}")
 
 
+@cache
 def environment() -> Environment:
     r"""Return the template environment: ``\VAR{...}``, ``\BLOCK{...}``, strict, escaping by itself."""
     return Environment(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lightningalg.errors import InputError, TooLargeError, UnsupportedError
-from lightningalg.render.latex.escape import Tex, integer, number, typewriter
+from lightningalg.render.latex.escape import Tex, integer, number, typewriter, words
 from lightningalg.render.latex.typeset import has_runs, sequence
 
 ATTENTION = "lightning_attention"
@@ -69,7 +69,7 @@ class Layer:
         elif self.type == ACTIVATION:
             right = rf"\sigma_{{{number(self.degree)}}}({z})"
         else:
-            right = "+".join(f"X_{{{j}}}" for j in self.inputs)
+            right = _sum(self.inputs)
         return Tex(f"X_{{{i}}}={right}")
 
     @property
@@ -183,14 +183,27 @@ class Network:
             return Tex("$" + r"\circ\allowbreak ".join(factors) + "$" + tokens)
         parts = []
         for layer in self.layers:
-            inputs = [f"X_{{{j}}}" for j in layer.inputs]
-            value = "+".join(inputs) if layer.type == SUM else f"{layer.operator}({inputs[0]})"
+            one = f"{layer.operator}(X_{{{layer.inputs[0]}}})"
+            value = _sum(layer.inputs) if layer.type == SUM else one
             parts.append(f"$X_{{{layer.number}}}={value}$")
         return Tex(", ".join(parts) + tokens)
 
     def consumers(self, layer_number: int) -> list[Layer]:
         """Return the layers that read the layer (or input) of this number."""
         return [layer for layer in self.layers if layer_number in layer.inputs]
+
+
+def _sum(inputs: tuple[int, ...]) -> str:
+    """Return a sum of values for math mode; five or more neighbours in order with dots."""
+    parts: list[str] = []
+    run: list[int] = []
+    for j in (*inputs, -1):
+        if run and j != run[-1] + 1:
+            shown = [f"X_{{{k}}}" for k in run]
+            parts += shown if len(run) < 5 else [*shown[:2], r"\dots", shown[-1]]
+            run = []
+        run.append(j)
+    return "+".join(parts)
 
 
 def _size(layer: Mapping[str, Any], key: str) -> int:
@@ -246,7 +259,7 @@ def read_network(network: Mapping[str, Any]) -> Network:
         position[entry["id"]] = count
         widths.append(d_out)
         layers.append(
-            Layer(count, str(entry["id"]), kind, inputs, d_in, d_out, rank, degree, tuple(matrices))
+            Layer(count, words(entry["id"]), kind, inputs, d_in, d_out, rank, degree, tuple(matrices))
         )
     result = Network(_size(network, "tokens"), width, tuple(layers))
     unread = {layer.number for layer in layers} - {j for layer in layers for j in layer.inputs}

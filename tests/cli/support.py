@@ -1,0 +1,53 @@
+"""Running the command line, in this process or in one of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from lightningalg.cli.main import run
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Exit code and what was printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        """The one JSON object on standard output."""
+        lines = self.out.splitlines()
+        assert len(lines) == 1, f"one line of JSON and nothing else, not {self.out!r}"
+        value = json.loads(lines[0])
+        assert isinstance(value, dict)
+        return value
+
+    def refuses(self, *words, code=2):
+        """Check that this is an error: exit code, one line on stderr that has all the words, nothing on stdout."""
+        assert self.code == code, self
+        assert self.out == "", self
+        assert self.err.startswith("error: "), self
+        assert self.err.endswith("\n") and self.err.count("\n") == 1, f"one line: {self.err!r}"
+        assert "Traceback" not in self.err
+        for word in words:
+            assert word in self.err, f"{word!r} is not in {self.err!r}"
+        return self
+
+
+def call(capfd, *arguments):
+    """Run the command in this process; output of processes it starts is caught as well."""
+    capfd.readouterr()
+    code = run([str(argument) for argument in arguments])
+    return Answer(code, *capfd.readouterr())
+
+
+def call_process(*arguments, cwd=None, env=None, timeout=60):
+    """Run the command in a process of its own."""
+    command = [sys.executable, "-c", "from lightningalg.cli.main import main; main()", *map(str, arguments)]
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=timeout)
+    return Answer(done.returncode, done.stdout, done.stderr)
