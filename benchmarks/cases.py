@@ -43,7 +43,7 @@ class Case:
 
 
 #: small networks where the symbolic way still answers, and deep ones where rounding decides
-SMALL = (Case(1, 2, 2), Case(3, 2, 1), Case(4, 2, 1))
+SMALL = (Case(1, 2, 2), Case(3, 2, 1), Case(4, 2, 1), Case(6, 2, 1))
 #: three layers, n = 45, 96, 216, 513, 975, 1944, 4959, 9963
 GROWING = tuple(
     Case(3, width, rank)

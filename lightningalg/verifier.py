@@ -13,6 +13,7 @@ imported.  They compute the same integers, only faster: see the proofs of exactn
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import importlib
 import itertools
@@ -42,20 +43,21 @@ MAX_PLAIN_INTEGER = 2**53
 MAX_SIZE = 1_000_000
 MAX_LAYERS = 100_000
 MAX_SAMPLES = 1_000_000
-MAX_DEGREE = 1_000_000
+MAX_DEGREE = 4096  # of the method `coefficients`
 MAX_TERMS = 100_000
 MAX_WORD = 10_000
+MAX_NESTING = 32  # of expressions
+MAX_DIGITS = 600  # below every limit that Python can set on int <-> str (at least 640)
 
 # Limits of this checker: beyond them the verdict is `unsupported`.
 LIMIT_VALUES = 3_000_000  # JSON values in a file: at most some 300 MB once parsed
-LIMIT_DIGITS = 600  # digits of one number; below every limit that Python can set on int <-> str (>= 640)
-LIMIT_BITS = 1990  # 2^1990 has 600 digits
-LIMIT_PARAMETERS = 10_000_000  # of a network whose Jacobian is sampled
-LIMIT_STORAGE = 10_000_000  # numbers held while one sample is evaluated
+LIMIT_PARAMETERS = 5_000_000  # of a network whose Jacobian is sampled
+LIMIT_STORAGE = 4_000_000  # numbers held while one sample is evaluated
 LIMIT_BYTES = 4 * 2**30  # memory of a minor
 LIMIT_SECONDS = 600.0  # predicted, see `predicted_seconds`
-LIMIT_WORK = 4_000_000  # elementary steps in degree sets and in normal forms
+LIMIT_WORK = 10_000_000  # elementary steps in degree sets and in normal forms
 
+TOO_LONG = 10**MAX_DIGITS
 FORMAT = "lightningalg-certificate"
 NOT_MARKS = bytes(set(range(256)) - set(b'"[]{},'))
 DEPTH = {**dict.fromkeys(b"[{", 1), **dict.fromkeys(b"]}", -1), **dict.fromkeys(b",", 0)}
@@ -226,8 +228,8 @@ def rational(value: Any, check: str, what: str) -> tuple[int, int]:
         return value, 1
     if isinstance(value, str) and NUMBER.fullmatch(value):
         parts = value.split("/")
-        longest = max(map(len, parts))
-        require_supported(longest <= LIMIT_DIGITS, f"{what} has {longest} digits")
+        longest = max(len(part.lstrip("-")) for part in parts)
+        require_supported(longest <= MAX_DIGITS, f"{what} has {longest} digits")
         if len(parts) == 2:
             p, q = map(int, parts)
             require(q > 1 and math.gcd(p, q) == 1, check, f"{what}: {{}} is not in lowest terms", value)
@@ -250,7 +252,7 @@ def encode(number: int) -> int | str:
     """An integer as the format writes it."""
     if abs(number) <= MAX_PLAIN_INTEGER:
         return number
-    require_supported(number.bit_length() <= LIMIT_BITS, f"a number of more than {LIMIT_DIGITS} digits")
+    require_supported(abs(number) < TOO_LONG, f"a number of more than {MAX_DIGITS} digits")
     return str(number)
 
 
@@ -705,7 +707,7 @@ def batch_minor(np: Any, sampling: Sampling, rows: list[int], columns: list[int]
         for part in select_columns(network, columns)
     ]
     minor = np.empty((len(rows), len(columns)), dtype=np.float64)
-    size = max(1, min(len(rows), 5_000_000 // (storage(network) + len(columns))))
+    size = batch_size(network, len(columns))
     for start in range(0, len(rows), size):
         report(f"row {start + 1} of {len(rows)}")
         batch = rows[start : start + size]
@@ -870,7 +872,7 @@ class BatchDeterminant:
         self.solve(a[:half, :half], a[:half, half:])
         self.subtract_product(a[half:, half:], a[half:, :half], a[:half, half:])
         if height == width and width > 1000:
-            self.report(f"{half} of {width} columns eliminated")
+            self.report(f"{width - half} columns left")
         below, other = self.decompose(a[half:, half:])
         a[half:, :half] = a[half:, :half][below]
         permutation[half:] = permutation[half:][below]
@@ -903,24 +905,32 @@ def storage(network: Network) -> int:
     return network.tokens * count + 2 * extra
 
 
+def batch_size(network: Network, columns: int) -> int:
+    """How many samples numpy evaluates at a time: some 40 MB for each array of values."""
+    return max(1, 5_000_000 // (storage(network) + columns))
+
+
 def predicted_seconds(network: Network, r: int) -> dict[str, float]:
     """Predicted time by method, in seconds, from counts of multiplications.
 
     A row of the Jacobian: t (width + 3 parameters) for each layer and 6 t rank width more for attention; r t
-    for its entries.  The elimination: r^3/3.  Pure Python takes 10^-7 s for each, numpy 5*10^-9 s for the
-    rows and 2.5*10^-10 s for the elimination, FLINT 10^-9 s for the elimination.
+    for its entries.  The elimination: r^3/3.  Pure Python takes 10^-7 s for each and 4*10^-5 s for a row
+    and layer; numpy 5*10^-9 s for the rows, 5*10^-4 s for a batch of rows and layer, 2.5*10^-10 s for the
+    elimination; FLINT 10^-9 s for the elimination.
     """
     t = network.tokens
     per_row = t * (network.width + network.d_out + r)
     for layer in network.layers:
-        per_row += t * layer.d_out * len(layer.inputs) + 30
+        per_row += t * layer.d_out * len(layer.inputs)
         per_row += 3 * t * sum(rows * columns for _, rows, columns in layer.matrices())
         per_row += 6 * t * layer.rank * layer.d_out
     rows, elimination = r * per_row, r**3 / 3
+    plain_rows = 1e-7 * rows + 4e-5 * r * len(network.layers)
+    batches = -(-r // batch_size(network, r))
     return {
-        "python": 1e-7 * (rows + elimination),
-        "numpy": 0.1 + 5e-9 * rows + 2.5e-10 * elimination,
-        "flint": 0.1 + 1e-7 * rows + 1e-9 * elimination,
+        "python": plain_rows + 1e-7 * elimination,
+        "numpy": 0.1 + 5e-9 * rows + 5e-4 * batches * len(network.layers) + 2.5e-10 * elimination,
+        "flint": 0.1 + plain_rows + 1e-9 * elimination,
     }
 
 
@@ -1096,43 +1106,39 @@ class Work:
         require_supported(self.done <= LIMIT_WORK, f"{self.what} of more than {LIMIT_WORK} steps")
 
 
-def sums_of(degrees: frozenset[int], count: int, work: Work) -> frozenset[int]:
-    """All sums of ``count`` elements: the degrees in a product of so many factors."""
-    applies(count * max(degrees) <= MAX_DEGREE, "coefficients", f"a degree exceeds {MAX_DEGREE}")
-    if len(degrees) == 1:
-        return frozenset(count * degree for degree in degrees)
-    result = frozenset([0])
-    while True:
-        if count & 1:
-            work.spend(len(result) * len(degrees))
-            result = frozenset(x + y for x in result for y in degrees)
-        count >>= 1
-        if not count:
-            return result
-        work.spend(len(degrees) ** 2)
-        degrees = frozenset(x + y for x in degrees for y in degrees)
+def sums_of(degrees: int, count: int, work: Work) -> int:
+    """All sums of ``count`` elements of a set of degrees: the degrees in a product of so many factors.
 
-
-def possible_degrees(network: Network) -> frozenset[int]:
-    """Degrees in X that can occur in the output.
-
-    A product of polynomials with several possible degrees has all *sums* of them as possible degrees (the
-    square of x + x^3 has 2, 4, 6), so attention takes sums of three elements and an activation sums of
-    ``degree`` elements.  For sets of one element this is 3k and degree*k, the rule as FORMAT.md words it.
+    Sets are bit masks: bit m says whether m is an element.
     """
+    largest = degrees.bit_length() - 1
+    applies(count * largest <= MAX_DEGREE, "coefficients", f"a possible degree exceeds {MAX_DEGREE}")
+    if degrees == 1 << largest:
+        return 1 << count * largest
+    elements = [m for m in range(largest + 1) if degrees >> m & 1]
+    work.spend(largest + count * len(elements))
+    result = 1
+    for _ in range(count):
+        shifted, result = result, 0
+        for m in elements:
+            result |= shifted << m
+    return result
+
+
+def possible_degrees(network: Network) -> list[int]:
+    """Degrees in X that can occur in the output."""
     work = Work("sets of degrees")
-    sets: list[frozenset[int]] = [frozenset([1])]
+    sets = [1 << 1]
     for layer in network.layers:
         degrees = sets[layer.inputs[0]]
         if layer.type == ATTENTION:
             degrees = sums_of(degrees, 3, work)
         elif layer.type == ACTIVATION:
             degrees = sums_of(degrees, layer.degree, work)
-        elif layer.type == SUM:
-            work.spend(sum(len(sets[node]) for node in layer.inputs))
-            degrees = frozenset().union(*(sets[node] for node in layer.inputs))
+        for node in layer.inputs[1:]:
+            degrees |= sets[node]
         sets.append(degrees)
-    return sets[network.output]
+    return [m for m in range(MAX_DEGREE + 1) if sets[network.output] >> m & 1]
 
 
 def bound_by_coefficients(network: Network) -> Bound:
@@ -1145,13 +1151,11 @@ def bound_by_coefficients(network: Network) -> Bound:
             attentions.append(max(attentions[node] for node in layer.inputs) + (layer.type == ATTENTION))
         applies(max(attentions) <= 1, "coefficients", "a path with more than one attention layer")
     d, d_out = network.width, network.d_out
-    degrees = sorted(possible_degrees(network))
-    require_supported(len(degrees) <= 2000, f"{len(degrees)} degrees")
     terms = []
-    for m in degrees:
+    for m in possible_degrees(network):
         if pointwise:
-            # binomial(d+m-1, m) >= 2^min(m, d-1): too long to be stated, so not worth computing
-            require_supported(min(m, d - 1) <= LIMIT_BITS, f"binomial({d + m - 1}, {m})")
+            # binomial(d+m-1, m) >= 2^min(m, d-1) has too many digits to be stated
+            require_supported(2 ** min(m, d - 1) < TOO_LONG, f"binomial({d + m - 1}, {m})")
             count = d_out * math.comb(d + m - 1, m)
         else:
             count = d_out * d if m == 1 else d_out * d * (d * (d + 1) // 2)
@@ -1380,8 +1384,9 @@ class Identity:
         if invertible:
             self.inverses[name] = Matrix(rows, columns, {((name + "^-1",), ()): one})
 
-    def expand(self, e: Any, check: str) -> Matrix:
-        """Shape and expansion of an expression; recursion is at most as deep as the JSON text (40)."""
+    def expand(self, e: Any, check: str, depth: int = 1) -> Matrix:
+        """Shape and expansion of an expression."""
+        require_supported(depth <= MAX_NESTING, f"an expression nested more than {MAX_NESTING} levels")
         self.work.spend(1)
         require(isinstance(e, list) and bool(e), check, "{} is not an expression", e)
         head, rest = e[0], e[1:]
@@ -1391,15 +1396,12 @@ class Identity:
                 raise InvalidError(check, f"no {head} {show(rest[0])}")
             return table[rest[0]]
         if head == "transpose" and len(rest) == 1:
-            return self.transpose(self.expand(rest[0], check))
+            return self.transpose(self.expand(rest[0], check, depth + 1))
         if head == "scale" and len(rest) == 3:
-            return self.scale(self.factor(rest[0], rest[1], check), self.expand(rest[2], check))
+            return self.scale(self.factor(rest[0], rest[1], check), self.expand(rest[2], check, depth + 1))
         if head in ("product", "sum") and len(rest) >= 2:
-            combine = self.multiply if head == "product" else self.add
-            result = self.expand(rest[0], check)
-            for operand in rest[1:]:
-                result = combine(result, self.expand(operand, check))
-            return result
+            operands = [self.expand(operand, check, depth + 1) for operand in rest]
+            return self.add(operands) if head == "sum" else functools.reduce(self.multiply, operands)
         raise InvalidError(check, f"{show(e)} is not an expression")
 
     def factor(self, c: Any, exponents: Any, check: str) -> tuple[Fraction, Scalars]:
@@ -1422,13 +1424,12 @@ class Identity:
             self.work.spend(len(word) + len(scalars) + 1)
             require_supported(len(word) <= MAX_WORD, f"a word of {len(word)} letters")
             total = result.get((word, scalars), 0) + coefficient
-            longest = max(total.numerator.bit_length(), total.denominator.bit_length())
-            require_supported(longest <= LIMIT_BITS, f"a coefficient of more than {LIMIT_DIGITS} digits")
+            largest = max(abs(total.numerator), total.denominator)
+            require_supported(largest < TOO_LONG, f"a coefficient of more than {MAX_DIGITS} digits")
             if total:
                 result[word, scalars] = total
             else:
                 result.pop((word, scalars), None)
-            require_supported(len(result) <= MAX_TERMS, f"more than {MAX_TERMS} terms")
         return Matrix(rows, columns, result)
 
     def transpose(self, a: Matrix) -> Matrix:
@@ -1441,9 +1442,14 @@ class Identity:
         terms = ((word, self.join_scalars(s, powers), c * by) for (word, s), c in a.terms.items())
         return self.collect(a.rows, a.columns, terms)
 
-    def add(self, a: Matrix, b: Matrix) -> Matrix:
-        self.same_shape(a, b, "sum")
-        return self.collect(a.rows, a.columns, ((*key, c) for m in (a, b) for key, c in m.terms.items()))
+    def add(self, operands: list[Matrix]) -> Matrix:
+        first = operands[0]
+        for other in operands[1:]:
+            self.same_shape(first, other, "sum")
+        count = sum(len(operand.terms) for operand in operands)
+        require_supported(count <= MAX_TERMS, f"a sum of {count} terms")
+        terms = ((*key, c) for operand in operands for key, c in operand.terms.items())
+        return self.collect(first.rows, first.columns, terms)
 
     def multiply(self, a: Matrix, b: Matrix) -> Matrix:
         shapes = f"{a.rows} x {a.columns} and {b.rows} x {b.columns}"
@@ -1629,7 +1635,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     parser.add_argument("--progress", action="store_true", help="report long computations on standard error")
     options = parser.parse_args(arguments)
-    for library in ("OPENBLAS", "MKL", "OMP"):  # on a busy machine, threads of numpy that wait cost more than they give
+    for library in (
+        "OPENBLAS",
+        "MKL",
+        "OMP",
+    ):  # on a busy machine, threads of numpy that wait cost more than they give
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     report = progress_reporter(options.progress)
     results = []

@@ -67,7 +67,9 @@ def test_imports():
         else:
             continue
         assert {module.split(".")[0] for module in modules} <= sys.stdlib_module_names
-    assert "lightningalg" not in source.replace('"lightningalg-certificate"', "").replace("lightningalg certificates", "")
+    assert "lightningalg" not in source.replace('"lightningalg-certificate"', "").replace(
+        "lightningalg certificates", ""
+    )
     forbidden = {"eval", "exec", "compile", "__import__"}
     names = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
     assert not names & forbidden

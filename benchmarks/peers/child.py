@@ -37,8 +37,9 @@ def run_peer(
 
 def run_group(command: Sequence[str], *, timeout: float, threads: int) -> Outcome:
     """Run a program and return what it printed as ``text``; at the time limit its whole group is killed."""
+    path = os.pathsep.join([str(BENCHMARKS), *filter(None, [os.environ.get("PYTHONPATH")])])
     # numpy's BLAS and LinBox's are two copies of OpenBLAS, which read this at start
-    environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS), "OPENBLAS_NUM_THREADS": str(threads)}
+    environment = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": str(threads)}
     try:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

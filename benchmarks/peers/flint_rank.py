@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import flint
 import numpy as np
+
 from peers.timing import answer, job, repeated, timed
 
 

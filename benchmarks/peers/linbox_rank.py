@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import sage.all__sagemath_modules  # noqa: F401  (sage's modules import each other in this order only)
-from peers.timing import WARM_UP, answer, job, timed
 from sage.matrix.matrix_space import MatrixSpace
 from sage.parallel.parallelism import Parallelism
 from sage.rings.finite_rings.finite_field_constructor import GF
+
+from peers.timing import WARM_UP, answer, job, timed
 
 
 def main() -> None:

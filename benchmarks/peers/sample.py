@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from peers.timing import answer, job, repeated
 
 import lightningalg as la
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME, ResidueField
 from lightningalg.maps.sampled_jacobian import SampledJacobian
 from lightningalg.rank.gauge import gauge_columns
 from lightningalg.rank.lower_bound import SPARE_ROWS
+from peers.timing import answer, job, repeated
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ The rank by ``DomainMatrix``, which a skilled user finds; ``Matrix.rank`` takes 
 from __future__ import annotations
 
 import sympy
+
 from peers.timing import answer, job, timed
 
 

@@ -31,10 +31,11 @@ def read_text(path: Path, *, what: str, max_bytes: int = MAX_BYTES) -> str:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError) as error:
         raise InputError(f"{what} {path}: {getattr(error, 'strerror', None) or error}") from None
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise InputError(f"{what} {path}: not a regular file")
     with os.fdopen(descriptor, "rb") as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise InputError(f"{what} {path}: not a regular file")
         if status.st_size > max_bytes:
             raise InputError(f"{what} {path}: {status.st_size} bytes; accepted are at most {max_bytes}")
         data = stream.read(max_bytes + 1)

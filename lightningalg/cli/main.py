@@ -30,6 +30,13 @@ class _LazyGroup(CommandGroup):
             return None
         return import_module(f"lightningalg.cli.{name}").command
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # the reader of our output has gone; click would end with exit code 1
+            _drop_output()
+            return EXIT_OK
+
 
 @click.group(
     cls=_LazyGroup,
@@ -68,11 +75,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return EXIT_INTERRUPTED
-    except SystemExit as stop:
-        if isinstance(stop.__context__, BrokenPipeError):  # click makes exit code 1 of it
-            _drop_output()
-            return EXIT_OK
-        raise
     except OSError as error:  # standard output is full, no more processes, ...
         _drop_output()
         where = f" ({error.filename})" if error.filename is not None else ""

@@ -115,8 +115,12 @@ def network_from_options(
         return read_network(Path(network_file))
     if widths is None:
         raise InputError("which network? give --widths (and --ranks), or --network FILE")
-    table: dict[str, Any] = {"kind": kind or "lightning"}
-    table |= {name: integer_list(text, name) for name, text in lists.items() if text is not None}
+    table: dict[str, Any] = {"kind": "lightning" if kind is None else kind}
+    for name, text in lists.items():
+        if text is not None:
+            values = integer_list(text, name)
+            # one number is for every layer, also where there is none to use it
+            table[name] = values[0] if name in ("heads", "degree") and len(values) == 1 else values
     if tokens is not None:
         counts = integer_list(tokens, "tokens")
         if len(counts) != 1:

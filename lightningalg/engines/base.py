@@ -40,6 +40,14 @@ class RankProfile:
         assert len(self.rows) == len(self.columns) == self.rank
 
 
+@dataclass(frozen=True, slots=True)
+class Minor:
+    """The minor on a matrix' rank profiles, with its determinant in ``1 .. p-1`` (1 for rank 0)."""
+
+    profile: RankProfile
+    determinant: int
+
+
 class AbstractLinearAlgebra(ABC):
     """Exact linear algebra over GF(p) on numpy arrays of residues.
 
@@ -66,6 +74,14 @@ class AbstractLinearAlgebra(ABC):
     @abstractmethod
     def rank_profile(self, matrix: np.ndarray, prime: int) -> RankProfile:
         """Return rank, row rank profile and column rank profile over GF(``prime``)."""
+
+    def minor(self, matrix: np.ndarray, prime: int) -> Minor:
+        """Return the rank profiles with the determinant of the minor on them."""
+        profile = self.rank_profile(matrix, prime)
+        if not profile.rank:
+            return Minor(profile, 1)
+        chosen = matrix[list(profile.rows)][:, list(profile.columns)]
+        return Minor(profile, self.determinant(chosen, prime))
 
     @abstractmethod
     def determinant(self, matrix: np.ndarray, prime: int) -> int:

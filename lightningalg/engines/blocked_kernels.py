@@ -1,8 +1,8 @@
-"""The three inner loops of :mod:`blocked_engine`, compiled by numba.
+"""The three inner loops of :mod:`blocked_field`, compiled by numba.
 
 Import this module only where numba is wanted: it is an optional extra, and
 importing it costs about half a second. The numpy versions of the same three
-functions, with the same arguments, are in :mod:`blocked_engine`, where the
+functions, with the same arguments, are in :mod:`blocked_field`, where the
 exactness of every floating-point step is proved; nothing here adds a rounding.
 
 ``contract`` lets LLVM fuse ``a - b * c``. Every product and every partial sum
@@ -11,7 +11,7 @@ number; the one inexact operation, ``v * reciprocal``, feeds only ``rint``.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
-# numba infers the types; those of the arguments are in blocked_engine.
+# numba infers the types; those of the arguments are in blocked_field.
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CHUNK = 1024
 
 @_jit
 def factor_base(panel, first, stop, lower, inverse, done, order, pivots, prime, reciprocal):
-    """Eliminate columns ``first .. stop-1`` of a panel; see ``blocked_engine.factor_base``."""
+    """Eliminate columns ``first .. stop-1`` of a panel; see ``blocked_field.factor_base``."""
     known = np.empty(stop - first)
     new = done
     for c in range(first, stop):

@@ -11,7 +11,7 @@ import flint
 import numpy as np
 
 from lightningalg.engines.base import AbstractLinearAlgebra, RankProfile
-from lightningalg.engines.primes import (
+from lightningalg.engines.residue_matrices import (
     checked_array,
     checked_prime,
     checked_right,

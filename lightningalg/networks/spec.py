@@ -121,6 +121,9 @@ def parse_toml(text: str) -> dict[str, Any]:
     except ValueError as error:  # TOMLDecodeError, or int() on thousands of digits
         known = isinstance(error, tomllib.TOMLDecodeError)
         problem = str(error) if known else "a number of thousands of digits"
+        lines = text.split("\n")
+        end = f"(at line {len(lines)}, column {len(lines[-1]) + 1}, the end)"
+        problem = problem.replace("(at end of document)", end)
         raise InputError(f"not TOML: {problem}") from None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from lightningalg.certificates import MinorWitness
 from lightningalg.certificates.sampling import validate_seed
-from lightningalg.engines.base import AbstractLinearAlgebra, RankProfile
+from lightningalg.engines.base import AbstractLinearAlgebra, Minor
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME, ResidueField
 from lightningalg.errors import InputError, TooLargeError
 from lightningalg.maps.sampled_jacobian import SampledJacobian
@@ -128,16 +128,16 @@ class _Search:
     def run(self, target: int) -> LowerBound | None:
         """Return the bound for the largest rank found; ``None`` if every entry is zero."""
         matrix = self._rows(0, target + SPARE_ROWS)
-        profile, engine = self._profile(matrix)
-        best, best_matrix, quiet = profile, matrix, 0
-        while best.rank < target and quiet < PATIENCE:
+        best, engine = self._minor(matrix)
+        shape, quiet = matrix.shape, 0
+        while best.profile.rank < target and quiet < PATIENCE:
             step = max(SPARE_ROWS, len(matrix) // 4)
             matrix = np.concatenate([matrix, self._rows(len(matrix), step)])
-            profile, engine = self._profile(matrix)
-            quiet = 0 if profile.rank > best.rank else quiet + 1
-            if profile.rank > best.rank:
-                best, best_matrix = profile, matrix
-        return self._witness(best_matrix, best, engine) if best.rank else None
+            found, found_by = self._minor(matrix)
+            quiet += 1
+            if found.profile.rank > best.profile.rank:
+                best, engine, shape, quiet = found, found_by, matrix.shape, 0
+        return self._bound(best, engine, shape) if best.profile.rank else None
 
     def _rows(self, start: int, count: int) -> np.ndarray:
         self._check_memory(start + count)
@@ -145,24 +145,22 @@ class _Search:
         return self.jacobian.rows(range(start, start + count), self.columns)
 
     def _check_memory(self, rows: int) -> None:
-        """float32 matrix, its copy for the elimination, and the float64 minor at the end."""
-        predicted = rows * len(self.columns) * (4 + 4 + 8) / 2**30
+        """Two float32 matrices: the Jacobian and the copy that the elimination works on, or that grows."""
+        predicted = rows * len(self.columns) * (4 + 4) / 2**30
         if not predicted <= self.max_memory:  # also where the limit is no number
             raise TooLargeError(
                 f"a {rows} x {len(self.columns)} Jacobian needs about {predicted:.1f} GiB, more than the "
                 f"limit of {self.max_memory:g} GiB: raise it with --max-memory (max_memory=)"
             )
 
-    def _profile(self, matrix: np.ndarray) -> tuple[RankProfile, str]:
+    def _minor(self, matrix: np.ndarray) -> tuple[Minor, str]:
         engine, reason = self.choose(*matrix.shape)
         self.progress(f"rank by {engine.name} ({reason})")
-        return engine.rank_profile(matrix, self.jacobian.field.prime), f"{engine.name} ({reason})"
+        return engine.minor(matrix, self.jacobian.field.prime), f"{engine.name} ({reason})"
 
-    def _witness(self, matrix: np.ndarray, profile: RankProfile, engine: str) -> LowerBound:
-        prime = self.jacobian.field.prime
-        minor = matrix[np.ix_(profile.rows, profile.columns)]
-        self.progress(f"determinant of the {profile.rank} x {profile.rank} minor")
-        determinant = self.choose(*minor.shape)[0].determinant(minor, prime)
+    def _bound(self, minor: Minor, engine: str, shape: tuple[int, ...]) -> LowerBound:
+        profile = minor.profile
         columns = tuple(int(c) for c in self.columns[list(profile.columns)])
-        witness = MinorWitness(prime, self.jacobian.seed, profile.rows, columns, determinant)
-        return LowerBound(witness, engine, matrix.shape)  # type: ignore[arg-type]
+        prime, seed = self.jacobian.field.prime, self.jacobian.seed
+        witness = MinorWitness(prime, seed, profile.rows, columns, minor.determinant)
+        return LowerBound(witness, engine, (shape[0], shape[1]))

@@ -178,8 +178,8 @@ def run_worksheets(
         If a claim id is unknown or the folder cannot be written to.
     """
     start = time.perf_counter()
-    _probe(out)
     run = Run(out, _select(worksheets, claims, out, seed, force))
+    _probe(out)
     workers = jobs or os.cpu_count() or 1
     results = [result for claim in run.claims for result in claim.instances]
     by_task = {(r.task.worksheet, r.task.claim, r.task.instance): r for r in results}
@@ -286,7 +286,15 @@ def _existing(task: Task) -> dict[str, Any] | None:
     if kind.subject != "network":
         return None  # identities take no time
     same_seed = certificate["provenance"].get("seed", task.seed) == task.seed
-    return certificate if certificate.get("network") == task.table and same_seed else None
+    if certificate.get("network") != task.table or not same_seed:
+        return None
+    try:
+        proved = kind.quantities(certificate)
+    except (LightningAlgError, LookupError, TypeError, AttributeError, ValueError):
+        return None  # no certificate of this kind, whatever its hash
+    # such as an upper bound alone, where this claim wants both
+    partial = any(value is None for name, value in proved.items() if name != kind.expected_quantity)
+    return None if partial else certificate
 
 
 def _start_worker() -> None:

@@ -1,8 +1,9 @@
 """Certificates to try the verifier on, made by a second, deliberately naive implementation of FORMAT.md.
 
-Nothing here uses the package or the verifier.  Values are computed as V (X X^T) ((K^T Q) X) in integers modulo p^2,
-and derivatives are p-adic differences: f(theta + p e_c) = f(theta) + p df/dtheta_c modulo p^2.  Determinants
-are Bareiss determinants over the integers.  `is_true` decides, again by these means, whether a certificate's claim holds.
+Nothing here uses the package or the verifier.  Values are computed as V (X X^T) ((K^T Q) X) in integers
+modulo p^2, and derivatives are p-adic differences: f(theta + p e_c) = f(theta) + p df/dtheta_c modulo p^2.
+Determinants are Bareiss determinants over the integers.  `is_true` decides by these means whether the claim
+of a certificate holds.
 """
 
 from __future__ import annotations
@@ -23,7 +24,14 @@ SMALL_P = 8388593  # prime below 2^23
 
 
 def attention(name, source, d_in, d_out, rank):
-    return {"id": name, "inputs": [source], "type": "lightning_attention", "d_in": d_in, "d_out": d_out, "rank": rank}
+    return {
+        "id": name,
+        "inputs": [source],
+        "type": "lightning_attention",
+        "d_in": d_in,
+        "d_out": d_out,
+        "rank": rank,
+    }
 
 
 def linear(name, source, d_in, d_out):
@@ -44,7 +52,9 @@ def network(tokens, width, *layers):
 
 def chain(widths, ranks, tokens=2):
     names = ["input"] + [f"layer-{i}" for i in range(1, len(ranks) + 1)]
-    layers = [attention(names[i + 1], names[i], widths[i], widths[i + 1], rank) for i, rank in enumerate(ranks)]
+    layers = [
+        attention(names[i + 1], names[i], widths[i], widths[i + 1], rank) for i, rank in enumerate(ranks)
+    ]
     return network(tokens, widths[0], *layers)
 
 
@@ -87,7 +97,9 @@ def output_of(net):
 
 
 def mul(a, b, m):
-    return [[sum(a[i][k] * b[k][j] for k in range(len(b))) % m for j in range(len(b[0]))] for i in range(len(a))]
+    return [
+        [sum(a[i][k] * b[k][j] for k in range(len(b))) % m for j in range(len(b[0]))] for i in range(len(a))
+    ]
 
 
 def tr(a):
@@ -115,7 +127,9 @@ def forward(net, theta, x, m):
             values[layer["id"]] = [[pow(e, layer["degree"], m) for e in row] for row in z]
         else:
             terms = [values[name] for name in layer["inputs"]]
-            values[layer["id"]] = [[sum(es) % m for es in zip(*rows, strict=True)] for rows in zip(*terms, strict=True)]
+            values[layer["id"]] = [
+                [sum(es) % m for es in zip(*rows, strict=True)] for rows in zip(*terms, strict=True)
+            ]
     return values[output_of(net)]
 
 
@@ -329,7 +343,11 @@ def torus(net, *free):
 
 
 def by_parameters(net):
-    return {"value": parameter_count(net), "method": "parameters", "steps": {"parameters": parameter_count(net)}}
+    return {
+        "value": parameter_count(net),
+        "method": "parameters",
+        "steps": {"parameters": parameter_count(net)},
+    }
 
 
 def dimension(net, low, high):
@@ -343,7 +361,7 @@ def dimension(net, low, high):
     return certificate("dimension", net, claim, {"lower_bound": low, "upper_bound": high})
 
 
-# (widths, ranks, tokens): dimension.  The values are the theorem's; here they are found again from both sides.
+# (widths, ranks, tokens): dimension.  The values are the theorem's, found again here from both sides.
 CHAINS = {
     ((2, 2), (2,), 2): 7,
     ((3, 1), (2,), 2): 10,
@@ -361,7 +379,9 @@ def chain_name(widths, ranks, tokens):
     return f"chain {','.join(map(str, widths))}|{','.join(map(str, ranks))} t={tokens}"
 
 
-HEADS = network(2, 3, attention("h1", "input", 3, 2, 1), attention("h2", "input", 3, 2, 1), add("out", "h1", "h2"))
+HEADS = network(
+    2, 3, attention("h1", "input", 3, 2, 1), attention("h2", "input", 3, 2, 1), add("out", "h1", "h2")
+)
 RESIDUAL = network(2, 3, attention("a", "input", 3, 3, 1), add("out", "input", "a"))
 JOINED = network(2, 3, linear("in", "input", 3, 3), attention("a", "in", 3, 3, 1), linear("out", "a", 3, 2))
 MIXED = network(  # every layer type
@@ -392,7 +412,10 @@ def examples():
         "heads": (dimension(HEADS, lower_bound(HEADS), layerwise(("h1", 10), ("h2", 10))), "= 20 of 24"),
         "residual": (dimension(RESIDUAL, lower_bound(RESIDUAL), layerwise(("a", 13))), "= 13 of 15"),
         "joined": (dimension(JOINED, lower_bound(JOINED), layerwise(("in", 9), ("a", "out", 10))), ">= 10"),
-        "coefficients, t=2": (dimension(CUBIC, lower_bound(CUBIC), coefficients((1, 4), (3, 12))), "between 10 and 16"),
+        "coefficients, t=2": (
+            dimension(CUBIC, lower_bound(CUBIC), coefficients((1, 4), (3, 12))),
+            "between 10 and 16",
+        ),
         "explicit": (dimension(net, explicit, flag(net)), "= 6 of 8"),
         "at least": (dimension(small, lower_bound(small, size=4), None), ">= 4 of 12"),
         "at most, torus": (dimension(MIXED, None, torus(MIXED)), "<= "),
@@ -423,9 +446,18 @@ def degree_examples():
     claim = {"quantity": "degrees", "input": 9, "parameters": three + one}
     first = certificate("degrees", net, claim, {"layers": witness})
 
-    net = network(1, 2, linear("w", "input", 2, 2), activation("s", "w", 5), activation("r", "s", 2), add("o", "r", "r"))
-    claim = {"quantity": "degrees", "input": 10, "parameters": [{"layer": "w", "parameter": "W", "degree": 10}]}
-    witness = [{"layer": name, "input": k, "parameters": [k]} for name, k in (("w", 1), ("s", 5), ("r", 10), ("o", 10))]
+    net = network(
+        1, 2, linear("w", "input", 2, 2), activation("s", "w", 5), activation("r", "s", 2), add("o", "r", "r")
+    )
+    claim = {
+        "quantity": "degrees",
+        "input": 10,
+        "parameters": [{"layer": "w", "parameter": "W", "degree": 10}],
+    }
+    witness = [
+        {"layer": name, "input": k, "parameters": [k]}
+        for name, k in (("w", 1), ("s", 5), ("r", 10), ("o", 10))
+    ]
     second = certificate("degrees", net, claim, {"layers": witness})
 
     net = chain((1,) * 36, (1,) * 35, tokens=1)  # degrees beyond 2^53 are strings
@@ -438,7 +470,9 @@ def degree_examples():
         degrees = [written(3 ** (i - j)) if j <= i else 0 for j in range(1, 36) for _ in "QKV"]
         witness.append({"layer": f"layer-{i}", "input": written(3**i), "parameters": degrees})
     named = [
-        {"layer": f"layer-{j}", "parameter": name, "degree": written(3 ** (35 - j))} for j in range(1, 36) for name in "QKV"
+        {"layer": f"layer-{j}", "parameter": name, "degree": written(3 ** (35 - j))}
+        for j in range(1, 36)
+        for name in "QKV"
     ]
     claim = {"quantity": "degrees", "input": str(3**35), "parameters": named}
     third = certificate("degrees", net, claim, {"layers": witness})
@@ -552,12 +586,14 @@ def identity_holds(cert, p=P):
         sizes: dict = {}
 
         def size(name, sizes=sizes):
-            return name if isinstance(name, int) else sizes.setdefault(name, rng.randrange(1, 5))
+            return sizes.setdefault(name, rng.randrange(1, 5))  # also for stated sizes, which may be large
 
         scalars = {name: rng.randrange(1, p) for name in about["scalars"]}
         values = {}
         for s in about["symbols"]:
-            values[s["name"]] = [[rng.randrange(p) for _ in range(size(s["columns"]))] for _ in range(size(s["rows"]))]
+            values[s["name"]] = [
+                [rng.randrange(p) for _ in range(size(s["columns"]))] for _ in range(size(s["rows"]))
+            ]
 
         def evaluate(e, values=values, scalars=scalars):
             head, rest = e[0], e[1:]

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 import lightningalg as la
 from lightningalg.certificates.records import sha256_of
+from lightningalg.claims import claim_kinds
+from lightningalg.claims.dimension import bounds_of
 from lightningalg.engines.primes import previous_prime
 from lightningalg.errors import InputError
 from lightningalg.networks.spec import network_from_table
@@ -363,8 +365,35 @@ def test_bad_arguments():
     network = SAMPLE[0]
     for options, message in [
         ({"prime": 9}, "9 is not a prime"), ({"seed": "a b"}, "seed 'a b'"),
-        ({"engine": "gap"}, "accepted are auto"), ({"primes": 0}, "primes is 0"), ({"primes": "2"}, "primes is 2"),
+        ({"engine": "gap"}, "accepted are auto"),
+        ({"primes": 0}, "primes is 0"), ({"primes": "2"}, "primes is 2"),
         ({"max_memory": 0}, "more than the limit of 0 GiB"),
     ]:  # fmt: skip
         with pytest.raises(InputError, match=message):
             la.dimension(network, **options)
+
+
+# -- as a claim ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("network", "lower", "upper"),
+    [(la.lightning((4, 2, 4), (2, 1)), 25, 25), (la.multi_head(3, 3, 3, 2), 32, 34)],
+    ids=str,
+)
+def test_quantities_of_the_claims(network, lower, upper):
+    kinds = claim_kinds()
+    both = kinds["dimension"].certify(network, seed="0")
+    above = kinds["dimension-at-most"].certify(network, seed="0")
+    assert both == la.dimension(network).certificate
+    assert kinds["dimension"].quantities(both.to_json()) == {
+        "parameters": network.parameter_count,
+        "dimension": lower if lower == upper else None,
+        "lower_bound": lower,
+        "upper_bound": upper,
+    }
+    found = kinds["dimension-at-most"].quantities(above.to_json())
+    assert found == {"parameters": network.parameter_count, "upper_bound": upper}
+    assert bounds_of(above.to_json())["lower_bound"] is None
+    for kind in ("dimension", "dimension-at-most"):
+        assert kinds[kind].expected_quantity in kinds[kind].quantities_known

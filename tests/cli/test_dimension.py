@@ -63,7 +63,7 @@ def test_json_has_the_fields_of_the_interface(capfd):
 
 
 def test_bounds_that_differ_are_no_number(capfd):
-    # the second activation of degree one makes a rank bound that no argument here knows
+    # activations of degree one: 3 x 3 matrices of rank <= 2, dimension 8; no argument here knows better than 9
     arguments = ("dimension", "--kind", "monomial", "--widths", "3,2,3", "--degree", "1")
     answer = call(capfd, *arguments, "--json")
     assert answer.code == 1
@@ -136,7 +136,7 @@ def test_options_do_not_change_the_number(capfd, options):
     # residual: the sum of the single layers, 2*(2*2*3 - 4 + 9 - 1)
     (["--widths", "3,3,3", "--ranks", "2,2", "--residual"], 32),
     # monomial: parameters minus hidden widths
-    (["--kind", "monomial", "--widths", "2,4,3", "--degree", "3"], 2 * 4 + 4 * 3 - 4),
+    (["--kind", "monomial", "--widths", "3,2,4", "--degree", "3"], 3 * 2 + 2 * 4 - 2),
 ])  # fmt: skip
 def test_other_families(capfd, flags, expected):
     answer = call(capfd, "dimension", *flags, "--json")

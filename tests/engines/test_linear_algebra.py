@@ -21,9 +21,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lightningalg.engines import blocked_engine
+from lightningalg.engines import blocked_engine, blocked_threads
 from lightningalg.engines.base import RankProfile
-from lightningalg.engines.blocked_engine import BlockedElimination, Field
+from lightningalg.engines.blocked_engine import BlockedElimination
+from lightningalg.engines.blocked_field import Field
 from lightningalg.engines.flint_engine import FlintLinearAlgebra
 from lightningalg.engines.primes import is_prime, previous_prime
 from lightningalg.errors import InputError, MissingExtraError, TooLargeError
@@ -537,8 +538,8 @@ def test_interrupt_is_answered_and_leaves_nothing_behind(large):
 
 def test_without_threadpoolctl_blas_keeps_the_threads(monkeypatch, large):
     monkeypatch.setitem(sys.modules, "threadpoolctl", None)
-    monkeypatch.setattr(blocked_engine, "_BLAS_LIMIT", blocked_engine._BlasLimit())
-    assert not blocked_engine._BLAS_LIMIT.available()
+    monkeypatch.setattr(blocked_engine, "BLAS_LIMIT", blocked_threads.BlasLimit())
+    assert not blocked_engine.BLAS_LIMIT.available()
     assert BlockedElimination(threads=2).rank(large[0], LARGEST) == large[1]
 
 

@@ -189,7 +189,7 @@ def test_one_value_stands_for_all_layers():
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("widths = [4, 2", ("not TOML", "end of document")),
+        ("widths = [4, 2", ("not TOML", "line 1", "column 15")),
         ("widths = [4, 2]\nranks = = 3", ("not TOML", "line 2", "column 9")),
         ("widths = [1]\nwidths = [2]\nranks = [1]", ("not TOML", "line 2", "column 13")),
         ("\n\n  ranks 3", ("not TOML", "line 3", "column 9")),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import flint
 import numpy as np
 import pytest
@@ -48,6 +50,13 @@ def check(network, witness):
     assert 0 < witness.determinant < witness.prime
     assert witness.determinant == reference.determinant_mod(minor, witness.prime)
     assert witness.determinant == int(flint.nmod_mat(minor, witness.prime).det())
+    written = witness.to_json()
+    for name in ("rows", "columns"):
+        runs = written[name]
+        assert [i for first, last in runs for i in range(first, last + 1)] == list(getattr(witness, name))
+        assert all(after[0] >= before[1] + 2 for before, after in pairwise(runs))  # one spelling only
+    assert (written["value"], written["determinant"]) == (witness.value, witness.determinant)
+    assert written["sampling"] == {"rule": "sha256-counter", "seed": witness.seed}
 
 
 @EXAMPLES

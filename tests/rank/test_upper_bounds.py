@@ -118,7 +118,8 @@ def flag(table):
         source = layer["id"]
         chain.append(layer)
     widths = [table["width"], *(layer["d_out"] for layer in chain)]
-    return reference.deep_dimension(widths, [layer["rank"] for layer in chain], table["tokens"])
+    ranks = [layer["rank"] for layer in chain]
+    return reference.deep_dimension(widths, ranks, table["tokens"])
 
 
 @EXAMPLES
@@ -144,16 +145,21 @@ def test_values_are_those_of_the_format(table):
 @settings(deadline=None, max_examples=60)
 @given(st.one_of(dag_tables(max_layers=6), lightning_tables, monomial_tables))
 def test_no_rank_exceeds_an_upper_bound(table):
-    """The rank of the sampled Jacobian, by the plain rows of tests/reference.py and FLINT."""
+    """Ranks by the plain rows of tests/reference.py and FLINT."""
     network = network_from_table(table)
-    n, prime = network.parameter_count, 8388593
+    rank = found_rank(network)
+    for bound in upper_bounds(network):
+        assert rank <= bound.value, bound
+
+
+def found_rank(network):
+    """The rank of the sampled Jacobian, with a few rows more than the best upper bound."""
+    table, n, prime = network.to_json(), network.parameter_count, 8388593
     rows = [
         reference.jacobian_row(table, prime, "u", j)
         for j in range(min(n, best_upper_bound(network).value + 3) + 2)
     ]
-    rank = flint.nmod_mat(rows, prime).rank()
-    for bound in upper_bounds(network):
-        assert rank <= bound.value, bound
+    return flint.nmod_mat(rows, prime).rank()
 
 
 # -- steps -----------------------------------------------------------------------------------
@@ -177,6 +183,49 @@ def test_steps_of_the_flag_count():
         "matrices": [{"symmetric": False, "dimension": 7}, {"symmetric": True, "dimension": 5}],
         "flags": 3, "values": 3, "torus": 2,
     }  # fmt: skip
+
+
+@EXAMPLES
+@given(lightning_arguments(max_layers=5))
+def test_layers_seen_as_quadratic_forms(arguments):
+    """t = 1, or an earlier layer of effective rank min(a_j, e_{j-1}) = 1, e_i the smallest width so far."""
+    widths, ranks = arguments["widths"], arguments["ranks"]
+    found = [layer["symmetric"] for layer in steps(la.lightning(**arguments), "flag")["matrices"]]
+    effective = [min(a, *widths[: j + 1]) for j, a in enumerate(ranks)]
+    assert found == [arguments["tokens"] == 1 or 1 in effective[:i] for i in range(len(ranks))]
+
+
+def made(name, kind, *inputs, **sizes):
+    return {"id": name, "type": kind, "inputs": list(inputs), **sizes}
+
+
+FREE = [made("a", "linear", "input", d_in=2, d_out=3), made("b", "monomial_activation", "a", degree=2)]
+LAST = made("c", "linear", "b", d_in=3, d_out=1)
+
+
+@pytest.mark.parametrize(
+    ("layers", "free"),
+    [
+        ([*FREE, LAST], ["b"]),
+        ([*FREE, LAST, made("d", "linear", "b", d_in=3, d_out=1), made("s", "sum", "c", "d")], ["b"]),
+        # the linear layer is read twice, so that rescaling it changes the other reader
+        ([*FREE, LAST, made("d", "linear", "a", d_in=3, d_out=1), made("s", "sum", "c", "d")], []),
+        ([*FREE, made("d", "monomial_activation", "a", degree=3), made("s", "sum", "b", "d")], []),
+        ([*FREE, made("s", "sum", "b", "b"), made("c", "linear", "s", d_in=3, d_out=1)], []),  # read by a sum
+        (FREE, []),  # read by nobody
+        (
+            [made("b", "monomial_activation", "input", degree=2), made("c", "linear", "b", d_in=2, d_out=1)],
+            [],
+        ),
+    ],
+)
+def test_free_activations(layers, free):
+    network = network_from_table({"tokens": 1, "width": 2, "layers": layers})
+    found = [bound.steps["activations"] for bound in upper_bounds(network) if bound.method == "torus"]
+    assert found == ([[{"layer": name, "width": 3} for name in free]] if free else [])
+    assert torus(network.to_json()) == (network.parameter_count - 3 if free else None)
+    rank = found_rank(network)
+    assert rank <= best_upper_bound(network).value
 
 
 def test_steps_of_the_other_bounds():

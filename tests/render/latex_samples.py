@@ -257,7 +257,7 @@ def sym(name):
     return ["symbol", name]
 
 
-def identity(letters_as_text=True):
+def identity():
     """One layer of the virtual weights: V U P (U P)' K' Q U P = (V U) P P' (U' K' Q U) P."""
     matrices = {"X": ("d", "t"), "Q": ("a", "e"), "K": ("a", "e"), "V": ("f", "e"), "U": ("e", "d")}
     symbols = [{"name": k, "rows": v[0], "columns": v[1], "invertible": False} for k, v in matrices.items()]
@@ -272,13 +272,12 @@ def identity(letters_as_text=True):
     left = ["product", sym("V"), sym("Z"), keys, ["product", sym("Q"), sym("Z")]]
     right = ["product", sym("V"), sym("U"), sym("X"), ["transpose", sym("X")], sym("M"), sym("X")]
     word = ["V", "U", "X", "X'", "U'", "K'", "Q", "U", "X"]
-    letters = word if letters_as_text else [[w[0], w.endswith("'"), False] for w in word]
     return certificate(
         "matrix-identity",
         {"identity": {"name": "virtual weights, one layer", "scalars": [], "symbols": symbols,
                       "definitions": definitions}},
         {"quantity": "matrix identity", "relation": "equals", "left": left, "right": right},
-        {"normal_form": [[1, [], letters]]},
+        {"normal_form": [[1, [], word]]},
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from lightningalg.render.latex.degrees import DegreeInstance, read_degrees
 from lightningalg.render.latex.dimension import Instance, read_dimension
 from lightningalg.render.latex.escape import Tex, environment, plain_ascii, typewriter
 from lightningalg.render.latex.identity import IdentityInstance, read_identity
+from lightningalg.render.latex.layer_rows import layer_rows
 from lightningalg.render.latex.networks import ACTIVATION, ATTENTION, LINEAR, SUM, Network
 from lightningalg.render.latex.upper import METHODS
 
@@ -133,6 +134,11 @@ class _Document:
         return [x for x in self.degrees if x not in listed]
 
     @property
+    def has_bulky(self) -> bool:
+        """Some network does not fit into a row of the table."""
+        return any(x.bulky for x in self.dimensions)
+
+    @property
     def all_equal(self) -> bool:
         """All dimensions are determined."""
         return all(x.bounds_meet for x in self.dimensions)
@@ -171,15 +177,22 @@ class _Document:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Widths of the optional columns of the table of instances, in parts of the text width."""
+        """Widths of the columns of the table of instances, in parts of the text width; none: left out."""
         seeds = {x.lower.seed for x in self.dimensions if x.lower}
         optional = {
             "prime": 0.0 if self.one_prime or not self.has_lower else 0.115,
             "seed": 0.11 if len(seeds) > 1 else 0.0,
             "verdict": 0.09 if self.verdict_counts else 0.0,
         }
-        rest = 0.55 - sum(optional.values())
-        widths = {**optional, "network": 0.47 * rest, "upper": 0.53 * rest}
+        numbers = {
+            "n": [x.network.parameters for x in self.dimensions],
+            "dim": [bound.value for x in self.dimensions for bound in (x.lower, x.upper) if bound],
+            "r": [x.lower.value for x in self.dimensions if x.lower],
+        }
+        digits = {key: min(12, max(len(str(v)) for v in values or [0])) for key, values in numbers.items()}
+        fixed = {key: max(0.057, 0.02 + 0.0115 * count) for key, count in digits.items()}
+        rest = 0.72 - sum(optional.values()) - sum(fixed.values())
+        widths = {**optional, **fixed, "network": 0.47 * rest, "upper": 0.53 * rest}
         return {key: f"{width:.3f}" if width else "" for key, width in widths.items()}
 
     @property
@@ -188,9 +201,9 @@ class _Document:
         primes = {x.lower.prime for x in self.dimensions if x.lower}
         return primes.pop() if len(primes) == 1 else 0
 
-    def with_verdict(self, *verdicts: str) -> list[Instance]:
-        """Return the dimension instances with one of these verdicts."""
-        return [x for x in self.dimensions if x.verdict in verdicts]
+    def with_verdict(self, verdict: str) -> list[Instance | DegreeInstance | IdentityInstance]:
+        """Return the instances with this verdict."""
+        return [x for x in self.everything if x.verdict == verdict]
 
 
 _READERS: dict[str, Callable[[Mapping[str, Any], int, str], Any]] = {
@@ -235,7 +248,8 @@ def render_proof(
         verdict_counts=tuple((verdict, verdicts.count(verdict)) for verdict in sorted(set(verdicts))),
     )
     template = environment().get_template("article.tex.j2")
-    return template.render(doc=document, typewriter=typewriter, room=_room, most_in_full=MOST_IN_FULL)
+    tools = {"typewriter": typewriter, "room": _room, "layer_rows": layer_rows}
+    return template.render(doc=document, most_in_full=MOST_IN_FULL, **tools)
 
 
 def _room(rows: Sequence[Any]) -> int:

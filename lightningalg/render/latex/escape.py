@@ -243,9 +243,9 @@ def plain_ascii(text: str) -> Tex:
 
 
 def typewriter(text: str) -> Tex:
-    """Return ``text`` (an id, a seed, a hash) in typewriter type that may break every eight characters."""
+    """Return ``text`` (an id, a seed, a hash) in typewriter type that may break every four characters."""
     units = [_char(char) if char != " " else r"\ " for char in text]
-    pieces = ["".join(units[i : i + 8]) for i in range(0, len(units), 8)]
+    pieces = ["".join(units[i : i + 4]) for i in range(0, len(units), 4)]
     return Tex(r"\texttt{" + _BREAK.join(pieces) + "}")
 
 

@@ -79,15 +79,14 @@ def _powers(scalars: Sequence[Sequence[Any]]) -> str:
     return r"\,".join(parts)
 
 
-def _coefficient(value: Any, powers: str, *, alone: bool) -> str:
-    """Return coefficient and scalars in front of a word; ``alone``: no word follows."""
+def _coefficient(value: Any, powers: str) -> str:
+    """Return coefficient and scalars in front of a word."""
     text = str(number(value))
     if "/" in text:
         sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
         text = sign + r"\tfrac{{{}}}{{{}}}".format(*digits.split("/"))
-    if powers or not alone:
-        text = {"1": "", "-1": "-"}.get(text, text + r"\,")
-    return text + powers + (r"\," if powers and not alone else "")
+    text = {"1": "", "-1": "-"}.get(text, text + r"\,")
+    return text + powers + (r"\," if powers else "")
 
 
 def expression(tree: Sequence[Any], level: int = 0) -> str:
@@ -116,7 +115,7 @@ def expression(tree: Sequence[Any], level: int = 0) -> str:
         text = "+".join(expression(summand, 0) for summand in tree[1:]).replace("+-", "-")
         return f"({text})" if level else text
     if kind == "scale":
-        text = _coefficient(tree[1], _powers(tree[2]), alone=False) + expression(tree[3], 1)
+        text = _coefficient(tree[1], _powers(tree[2])) + expression(tree[3], 1)
         return f"({text})" if level else text
     raise InputError(f"identity: {str(kind)[:40]!r} is not an operation")
 
@@ -127,12 +126,19 @@ def _exponent(base: str, exponent: str, level: int) -> str:
     return f"({text})" if level == 2 else text
 
 
-def _word(letters: Sequence[Sequence[Any]]) -> str:
+_LETTER = re.compile(r"([A-Za-z][A-Za-z0-9]*)('|\^-1|\^-T)?")
+_EXPONENTS = {"": "", "'": r"^{\top}", "^-1": "^{-1}", "^-T": r"^{-\top}"}
+
+
+def _word(letters: Sequence[Any]) -> str:
+    """Return a word of a normal form for math mode; the empty word is the identity matrix."""
     parts = []
-    for name, transposed, inverse in letters:
-        exponent = ("-" if inverse else "") + (r"\top" if transposed else "1" if inverse else "")
-        parts.append(str(symbol(name)) + (f"^{{{exponent}}}" if exponent else ""))
-    return _juxtapose(parts) or "I"
+    for letter in letters:
+        match = _LETTER.fullmatch(letter) if isinstance(letter, str) else None
+        if match is None:
+            raise InputError(f"identity: {str(letter)[:40]!r} is not a letter of a word")
+        parts.append(symbol(match.group(1)) + _EXPONENTS[match.group(2) or ""])
+    return _juxtapose(parts) or r"\mathbf{1}"
 
 
 def _juxtapose(factors: Sequence[str]) -> str:
@@ -156,8 +162,7 @@ def normal_form(terms: Sequence[Sequence[Any]]) -> Tex:
     """Return a normal form as a sum for math mode (``0`` if it is empty)."""
     parts = []
     for coefficient, scalars, letters in terms:
-        word = _word([_read_letter(letter) for letter in letters])
-        parts.append(_coefficient(coefficient, _powers(scalars), alone=False) + word)
+        parts.append(_coefficient(coefficient, _powers(scalars)) + _word(letters))
     return Tex("+".join(parts).replace("+-", "-") or "0")
 
 

@@ -7,7 +7,7 @@ printed in tables only, never inside formulas.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,17 +60,7 @@ class Layer:
     @property
     def equation(self) -> Tex:
         """The layer's value in terms of earlier ones, for math mode."""
-        i, z = self.number, f"X_{{{self.inputs[0]}}}"
-        if self.type == ATTENTION:
-            break_ = r"\," if self.number < 100 else r"\,\allowbreak "
-            right = rf"V_{{{i}}}\,{z}{z}^{{\top}}{break_}K_{{{i}}}^{{\top}}Q_{{{i}}}\,{z}"
-        elif self.type == LINEAR:
-            right = rf"W_{{{i}}}{z}"
-        elif self.type == ACTIVATION:
-            right = rf"\sigma_{{{number(self.degree)}}}({z})"
-        else:
-            right = _sum(self.inputs)
-        return Tex(f"X_{{{i}}}={right}")
+        return equation(self, str(self.number), [(j, str(j)) for j in self.inputs])
 
     @property
     def operator(self) -> Tex:
@@ -184,7 +174,7 @@ class Network:
         parts = []
         for layer in self.layers:
             one = f"{layer.operator}(X_{{{layer.inputs[0]}}})"
-            value = _sum(layer.inputs) if layer.type == SUM else one
+            value = _sum([(j, str(j)) for j in layer.inputs]) if layer.type == SUM else one
             parts.append(f"$X_{{{layer.number}}}={value}$")
         return Tex(", ".join(parts) + tokens)
 
@@ -193,16 +183,37 @@ class Network:
         return [layer for layer in self.layers if layer_number in layer.inputs]
 
 
-def _sum(inputs: tuple[int, ...]) -> str:
-    """Return a sum of values for math mode; five or more neighbours in order with dots."""
+def equation(layer: Layer, index: str, inputs: Sequence[tuple[int, str]]) -> Tex:
+    """Return the value of a layer for math mode, with its index and its inputs' as they are to be printed."""
+    z = f"X_{{{inputs[0][1]}}}"
+    if layer.type == ATTENTION:
+        space = r"\," if index.isdigit() and len(index) < 3 else r"\,\allowbreak "
+        right = rf"V_{{{index}}}\,{z}{z}^{{\top}}{space}K_{{{index}}}^{{\top}}Q_{{{index}}}\,{z}"
+    elif layer.type == LINEAR:
+        right = rf"W_{{{index}}}{z}"
+    elif layer.type == ACTIVATION:
+        right = rf"\sigma_{{{number(layer.degree)}}}({z})"
+    else:
+        right = _sum(inputs)
+    return Tex(f"X_{{{index}}}={right}")
+
+
+def _sum(inputs: Sequence[tuple[int, str]]) -> str:
+    """Return a sum of values for math mode; five or more in arithmetic progression with dots."""
     parts: list[str] = []
-    run: list[int] = []
-    for j in (*inputs, -1):
-        if run and j != run[-1] + 1:
-            shown = [f"X_{{{k}}}" for k in run]
-            parts += shown if len(run) < 5 else [*shown[:2], r"\dots", shown[-1]]
-            run = []
-        run.append(j)
+    at = 0
+    while at < len(inputs):
+        end = at + 1
+        step = inputs[end][0] - inputs[at][0] if end < len(inputs) else 0
+        while step > 0 and end < len(inputs) and inputs[end][0] - inputs[end - 1][0] == step:
+            end += 1
+        shown = [f"X_{{{text}}}" for _, text in inputs[at:end]]
+        if len(shown) < 5:
+            shown, end = shown[:1], at + 1
+        else:
+            shown = [*shown[:2], r"\dots", shown[-1]]
+        parts += shown
+        at = end
     return "+".join(parts)
 
 

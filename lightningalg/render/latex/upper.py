@@ -7,7 +7,8 @@ not add up; the check of a certificate as such is the verifier's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import comb
@@ -136,17 +137,16 @@ def _merge(lines: list[tuple[Tex, ...]]) -> list[tuple[Tex, ...]]:
     return result
 
 
-def _names(network: Network, ids: list[Any]) -> Tex:
-    numbers = {layer.id: layer.number for layer in network.layers}
+def _names(numbers: Mapping[str, int], ids: list[str]) -> Tex:
     return Tex(", ".join(f"${numbers[name]}$ ({typewriter(name)})" for name in ids))
 
 
-def _joined(network: Network, layer: Layer) -> Layer | None:
+def _joined(network: Network, layer: Layer, readers: Counter[int]) -> Layer | None:
     """Return the attention layer whose block a linear layer joins, if there is one."""
     if layer.type != LINEAR or layer.inputs[0] == 0:
         return None
     source = network.layers[layer.inputs[0] - 1]
-    return source if source.type == ATTENTION and len(network.consumers(source.number)) == 1 else None
+    return source if source.type == ATTENTION and readers[source.number] == 1 else None
 
 
 def _block(network: Network, attention: Layer | None, linear: Layer | None) -> tuple[Tex, int, list[str]]:
@@ -166,10 +166,23 @@ def _block(network: Network, attention: Layer | None, linear: Layer | None) -> t
     return Tex(text), q + m * inner - 1, [attention.id, linear.id]
 
 
+def _block_rows(network: Network, blocks: Sequence[tuple[Tex, int, list[str]]]) -> Iterator[tuple[Tex, ...]]:
+    """Yield the lines of the table of blocks; four or more neighbours with one formula share a line."""
+    numbers = {layer.id: layer.number for layer in network.layers}
+    for (formula, value), group in groupby(blocks, key=lambda block: block[:2]):
+        names = [_names(numbers, ids) for _, _, ids in group]
+        text = f"${formula}={number(value)}$"
+        if len(names) < 4:
+            yield from ((name, Tex(text)) for name in names)
+        else:
+            yield Tex(rf"{names[0]}; \dots; {names[-1]}"), Tex(f"{text} for each of ${len(names)}$ blocks")
+
+
 def _layerwise(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
+    readers = Counter(j for layer in network.layers for j in set(layer.inputs))
     partner: dict[int, Layer] = {}  # attention layer number -> the linear layer of its block
     for layer in network.layers:
-        source = _joined(network, layer)
+        source = _joined(network, layer, readers)
         if source is not None:
             partner[source.number] = layer
     joined = {layer.number for layer in partner.values()}
@@ -183,9 +196,7 @@ def _layerwise(network: Network, steps: Mapping[str, Any], claimed: int) -> Uppe
     found = [(integer(block["dimension"]), sorted(block["layers"])) for block in steps["blocks"]]
     wanted = [(value, sorted(ids)) for _, value, ids in blocks]
     _expect(found == wanted, "the blocks are not those of the network")
-    rows = tuple(
-        (_names(network, ids), Tex(f"${formula}={number(value)}$")) for formula, value, ids in blocks
-    )
+    rows = tuple(_block_rows(network, blocks))
     values = [value for _, value, _ in blocks]
     _expect(sum(values) == claimed, "the sums do not add up")
     attentions = [layer for layer in network.layers if layer.type == ATTENTION]
