@@ -116,6 +116,8 @@ def read_worksheet(path: Path) -> Worksheet:
 
 
 def _worksheet(table: Mapping[str, Any], path: Path) -> Worksheet:
+    if not path.stem.strip("."):  # "..": results would leave their folder
+        raise InputError("its file name has only dots; accepted is any other")
     _only(table, _WORKSHEET_FIELDS, "a worksheet")
     claims = table.get("claim")
     if not isinstance(claims, list) or not claims:

@@ -203,3 +203,14 @@ def test_dimension_is_quick_to_start():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_readme_example_is_what_is_printed(capfd, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    block = readme.split("$ lightningalg dimension ")[1].split("```")[0].splitlines()
+    answer = call(capfd, "dimension", *block[0].split())
+    printed = [line for line in block[1:] if not line.startswith("$")]
+    assert len(printed) == 6
+    assert answer.out.splitlines()[:6] == printed
+    assert (tmp_path / "cert.json").is_file()

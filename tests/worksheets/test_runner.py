@@ -506,7 +506,7 @@ SLOW = """
 [[claim]]
 id = "slow"
 kind = "dimension"
-expected = "2*min(a,d)*d - min(a,d)^2 + 2*d^2 - 2 + 2*b*d - b^2"
+expected = "2*min(a,d)*d - min(a,d)^2 + d^2 - 2 + 2*b*d - b^2"
 grid = { d = "26..29", a = "10..15", b = "2..4" }
 network = { widths = ["d", "d", "d"], ranks = ["a", "b"] }
 """
@@ -820,9 +820,6 @@ def test_a_worksheet_cannot_leave_the_output_folder(tmp_path):
     inner.mkdir(parents=True)
     path = inner / "...toml"
     path.write_text(SMALL, encoding="utf-8")
-    try:
+    with pytest.raises(InputError, match="dots"):
         run_file(path, inner / "out" / "deep")
-    except InputError:
-        pass
-    assert not (inner / "out" / "square").exists()
-    assert not (inner / "out" / "square.tex").exists()
+    assert names(tmp_path) == ["a/b/...toml"]

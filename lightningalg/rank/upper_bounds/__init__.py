@@ -24,7 +24,7 @@ def upper_bounds(network: Network) -> list[UpperBound]:
     --------
     >>> import lightningalg as la
     >>> [(b.method, b.value) for b in upper_bounds(la.lightning((2, 2), (2,)))]
-    [('flag', 7), ('layerwise', 7), ('parameters', 12), ('coefficients', 12)]
+    [('flag', 7), ('layerwise', 7), ('coefficients', 12), ('parameters', 12)]
     """
     names = sorted(info.name for info in iter_modules(__path__))
     names.sort(key=lambda name: _PREFERENCE.index(name) if name in _PREFERENCE else len(_PREFERENCE))
