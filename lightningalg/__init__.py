@@ -12,7 +12,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lightningalg.builders import deep_linear, lightning, monomial, multi_head, transformer
+from lightningalg.builders import (
+    convolutional,
+    deep_linear,
+    lightning,
+    monomial,
+    monomial_with_biases,
+    multi_head,
+    tie,
+    transformer,
+)
 from lightningalg.errors import LightningAlgError
 from lightningalg.networks.network import Network
 
@@ -26,11 +35,14 @@ __all__ = [
     "LightningAlgError",
     "Network",
     "PolynomialMap",
+    "convolutional",
     "deep_linear",
     "dimension",
     "lightning",
     "monomial",
+    "monomial_with_biases",
     "multi_head",
+    "tie",
     "transformer",
 ]
 

@@ -12,13 +12,24 @@ from typing import Any
 
 from lightningalg.errors import InputError
 from lightningalg.networks.base import positive_size, shown
+from lightningalg.networks.layers.bias import Bias
+from lightningalg.networks.layers.convolution import Convolution
 from lightningalg.networks.layers.lightning_attention import LightningAttention
 from lightningalg.networks.layers.linear import Linear
 from lightningalg.networks.layers.monomial_activation import MonomialActivation
 from lightningalg.networks.layers.sum import Sum
 from lightningalg.networks.network import INPUT, MAX_LAYERS, Network, Node
 
-__all__ = ["deep_linear", "lightning", "monomial", "multi_head", "transformer"]
+__all__ = [
+    "convolutional",
+    "deep_linear",
+    "lightning",
+    "monomial",
+    "monomial_with_biases",
+    "multi_head",
+    "tie",
+    "transformer",
+]
 
 
 def lightning(
@@ -97,15 +108,41 @@ def _attention_layer(
     return f"{name}.sum"
 
 
-def multi_head(d_in: int, d_out: int, rank: int, heads: int, tokens: int = 2) -> Network:
+def multi_head(
+    d_in: int, d_out: int, rank: int, heads: int, tokens: int = 2, value_rank: int | None = None
+) -> Network:
     """Return one layer of lightning attention with several heads, ``X -> sum_h V_h X X^T K_h^T Q_h X``.
+
+    Parameters
+    ----------
+    d_in, d_out, rank, heads, tokens
+        As for ``lightning``.
+    value_rank
+        If given, head h has ``O_h V_h`` instead of ``V_h``, with ``V_h`` of shape ``value_rank x d_in`` and
+        ``O_h`` of shape ``d_out x value_rank``, as in transformers.
 
     Examples
     --------
     >>> multi_head(3, 3, rank=3, heads=2).parameter_count
     54
+    >>> multi_head(3, 3, rank=3, heads=2, value_rank=1).parameter_count
+    48
     """
-    return lightning((d_in, d_out), (rank,), tokens, heads=heads)
+    if value_rank is None:
+        return lightning((d_in, d_out), (rank,), tokens, heads=heads)
+    head = LightningAttention(positive_size(d_in, "d_in"), positive_size(value_rank, "value_rank"), rank)
+    _check_count(2 * positive_size(heads, "heads") + 1)
+    nodes: list[Node] = []
+    for name in ["layer1"] if heads == 1 else [f"layer1.head{h}" for h in range(1, heads + 1)]:
+        nodes += _head_with_output(name, INPUT, head, d_out)
+    if heads > 1:
+        nodes.append(Node("layer1.sum", tuple(node.id for node in nodes[1::2]), Sum()))
+    return Network(nodes, tokens=tokens)
+
+
+def _head_with_output(name: str, source: str, head: LightningAttention, d_out: int) -> list[Node]:
+    """Return a head and the linear layer that maps its value to width ``d_out``."""
+    return [Node(name, (source,), head), Node(f"{name}.output", (name,), Linear(head.d_out, d_out))]
 
 
 def monomial(widths: Sequence[int], degree: int | Sequence[int] = 2) -> Network:
@@ -148,6 +185,114 @@ def monomial(widths: Sequence[int], degree: int | Sequence[int] = 2) -> Network:
             nodes.append(Node(f"activation{i}", (source,), MonomialActivation(degrees[i - 1])))
             source = f"activation{i}"
     return Network(nodes, tokens=1)
+
+
+def monomial_with_biases(widths: Sequence[int], degree: int | Sequence[int] = 2) -> Network:
+    """Return the polynomial network ``x -> W_l s(... s(W_1 x + b_1)) + b_l``, arguments as of ``monomial``.
+
+    Examples
+    --------
+    >>> monomial_with_biases((2, 3, 3), degree=2).parameter_count
+    21
+    """
+    plain = monomial(widths, degree)
+    nodes: list[Node] = []
+    for node in plain.nodes:
+        source = node.inputs[0]
+        if isinstance(node.layer, MonomialActivation):
+            source = nodes[-1].id
+        nodes.append(Node(node.id, (source,), node.layer))
+        if isinstance(node.layer, Linear):
+            number = node.id.removeprefix("layer")
+            nodes.append(Node(f"bias{number}", (node.id,), Bias(node.layer.d_out)))
+    return Network(nodes, tokens=1)
+
+
+def convolutional(
+    width: int,
+    kernels: Sequence[int],
+    degree: int | Sequence[int] = 1,
+    strides: int | Sequence[int] = 1,
+    channels: int | Sequence[int] = 1,
+) -> Network:
+    """Return the polynomial convolutional network ``x -> w_l * s(... s(w_1 * x))`` on one token.
+
+    Parameters
+    ----------
+    width
+        ``d_0``, the length of x.
+    kernels
+        Sizes of the kernels, one per layer.
+    degree
+        The activations' degree: one value, or one per hidden layer. 1: none, so that the network is linear.
+    strides, channels
+        One value, or one per layer. Channels are stacked: the next kernel slides over all of them in turn.
+
+    Raises
+    ------
+    InputError, ShapeError
+        As for ``lightning``; if a kernel is longer than what it slides over.
+
+    References
+    ----------
+    Kohn, Merkh, Montufar, Trager, Geometry of linear convolutional networks, SIAM J. Appl. Algebra Geom.
+    6 (2022); Shahverdi, Marchetti, Kohn, On the geometry and optimization of polynomial convolutional
+    networks, AISTATS 2025.
+
+    Examples
+    --------
+    >>> convolutional(6, (3, 2), degree=2).output_width  # 6 -> 4 -> 3
+    3
+    """
+    kernels = _sizes(kernels, "kernels")
+    layers = len(kernels)
+    if layers < 1:
+        raise InputError("kernels (none): at least one is needed")
+    degrees = _sizes(_per_layer(degree, layers - 1, "degree", "hidden layer"), "degree")
+    steps = _sizes(_per_layer(strides, layers, "strides"), "strides")
+    sheets = _sizes(_per_layer(channels, layers, "channels"), "channels")
+    nodes: list[Node] = []
+    source, size = INPUT, positive_size(width, "width")
+    for i in range(layers):
+        try:
+            layer = Convolution(size, kernels[i], steps[i], sheets[i])
+        except InputError as error:
+            raise type(error)(f"layer {i + 1}: {error}") from None
+        nodes.append(Node(f"layer{i + 1}", (source,), layer))
+        source, size = f"layer{i + 1}", layer.output_width(size)
+        if i + 1 < layers and degrees[i] > 1:
+            nodes.append(Node(f"activation{i + 1}", (source,), MonomialActivation(degrees[i])))
+            source = f"activation{i + 1}"
+    return Network(nodes, tokens=1)
+
+
+def tie(network: Network, weights: Mapping[str, str]) -> Network:
+    """Return the network in which layers use the parameters of others.
+
+    Parameters
+    ----------
+    network
+        Any network.
+    weights
+        For each layer to be tied, its id and that of the layer whose parameters it uses, of the same type and
+        sizes and with parameters of its own.
+
+    Raises
+    ------
+    InputError, ShapeError
+        Naming both layers.
+
+    Examples
+    --------
+    >>> recurrent = tie(lightning((3, 3, 3), (2, 2)), {"layer2": "layer1"})
+    >>> recurrent.parameter_count
+    21
+    """
+    for name in weights:
+        if name not in network.by_id:
+            raise InputError(f'"{shown(name)}" is no layer of this network')
+    nodes = [Node(n.id, n.inputs, n.layer, weights.get(n.id, n.weights)) for n in network.nodes]
+    return Network(nodes, tokens=network.tokens, width=network.width)
 
 
 def deep_linear(*widths: int) -> Network:
@@ -206,10 +351,9 @@ def transformer(config: Mapping[str, Any], tokens: int = 2) -> Network:
     for i in range(1, layers + 1):
         summands = [source]
         for h in range(1, heads + 1):
-            head = f"layer{i}.head{h}"
-            nodes.append(Node(head, (source,), LightningAttention(size, head_size, head_size)))
-            nodes.append(Node(f"{head}.output", (head,), Linear(head_size, size)))
-            summands.append(f"{head}.output")
+            head = LightningAttention(size, head_size, head_size)
+            nodes += _head_with_output(f"layer{i}.head{h}", source, head, size)
+            summands.append(nodes[-1].id)
         source = f"layer{i}.sum"
         nodes.append(Node(source, tuple(summands), Sum()))
     return Network(nodes, tokens=tokens)

@@ -38,12 +38,14 @@ __all__ = ["Verdict", "check", "check_file", "main"]
 
 # Limits of the format (§1, §2, §4, §6).
 MAX_BYTES = 64 * 2**20
-MAX_DEPTH = 40
+MAX_DEPTH = 200
 MAX_PLAIN_INTEGER = 2**53
 MAX_SIZE = 1_000_000
 MAX_LAYERS = 100_000
 MAX_SAMPLES = 1_000_000
 MAX_DEGREE = 4096  # of the method `coefficients`
+MAX_STAGES = 60  # of the method `composition`
+MAX_DEGREES = 100  # possible in its argument `coefficients`
 MAX_TERMS = 100_000
 MAX_WORD = 10_000
 MAX_NESTING = 32  # of expressions
@@ -297,17 +299,22 @@ class IndexSet:
 # ------------------------------------------------------------------------------------------------------------
 
 ATTENTION, LINEAR, ACTIVATION, SUM = "lightning_attention", "linear", "monomial_activation", "sum"
+BIAS, CONVOLUTION = "bias", "convolution"
 LAYER_KEYS: dict[str, tuple[str, ...]] = {
     ATTENTION: ("d_in", "d_out", "rank"),
     LINEAR: ("d_in", "d_out"),
     ACTIVATION: ("degree",),
     SUM: (),
+    BIAS: ("width",),
+    CONVOLUTION: ("d_in", "kernel", "stride", "channels"),
 }
+MAY_BE_TIED = (ATTENTION, LINEAR, BIAS, CONVOLUTION)
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer; ``inputs`` are nodes: 0 is the input X, i the i-th layer."""
+    """One layer; ``inputs`` are nodes: 0 is the input X, i the i-th layer.  ``owner``, if not 0, is the node
+    whose matrices a tied layer uses."""
 
     id: str
     type: str
@@ -316,12 +323,36 @@ class Layer:
     d_out: int
     rank: int = 0
     degree: int = 0
+    kernel: int = 0
+    stride: int = 0
+    channels: int = 0
+    owner: int = 0
 
-    def matrices(self) -> tuple[tuple[str, int, int], ...]:
-        """(name, rows, columns) of the parameter matrices, in order."""
+    def shapes(self) -> tuple[tuple[str, int, int], ...]:
+        """(name, rows, columns) of the matrices that the value is made with, in order."""
         if self.type == ATTENTION:
             return (("Q", self.rank, self.d_in), ("K", self.rank, self.d_in), ("V", self.d_out, self.d_in))
-        return (("W", self.d_out, self.d_in),) if self.type == LINEAR else ()
+        if self.type == LINEAR:
+            return (("W", self.d_out, self.d_in),)
+        if self.type == BIAS:
+            return (("b", self.d_out, 1),)
+        return (("W", self.channels, self.kernel),) if self.type == CONVOLUTION else ()
+
+    def matrices(self) -> tuple[tuple[str, int, int], ...]:
+        """The same of the layer's own parameter matrices."""
+        return () if self.owner else self.shapes()
+
+    @property
+    def positions(self) -> int:
+        """Number of windows of a convolution; 1 for other layers."""
+        return (self.d_in - self.kernel) // self.stride + 1 if self.type == CONVOLUTION else 1
+
+    def fits(self, other: Layer) -> bool:
+        """Equal type and sizes (d_out follows from the sizes)."""
+        mine, others = (
+            (x.type, x.d_in, x.d_out, x.rank, x.kernel, x.stride, x.channels) for x in (self, other)
+        )
+        return mine == others
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +364,7 @@ class Network:
     layers: tuple[Layer, ...]
     consumers: tuple[tuple[int, ...], ...]  # of each node: the nodes that read it
     output: int  # node
+    sharing: frozenset[int] = frozenset()  # nodes of tied layers and of their owners
 
     @property
     def d_out(self) -> int:
@@ -348,8 +380,9 @@ class Network:
         return sum(rows * columns for _, _, rows, columns in self.matrices())
 
     def is_attention_chain(self) -> bool:
-        """Every layer is an attention whose one input is the layer before it (the first: the input)."""
-        return all(x.type == ATTENTION and x.inputs == (i,) for i, x in enumerate(self.layers))
+        """Every layer is an untied attention whose one input is the layer before it (the first: the input)."""
+        chain = all(x.type == ATTENTION and x.inputs == (i,) for i, x in enumerate(self.layers))
+        return chain and not self.sharing
 
     def __str__(self) -> str:
         tail = f"tokens {self.tokens}"
@@ -358,16 +391,19 @@ class Network:
             ranks = ",".join(str(layer.rank) for layer in self.layers)
             return f"{ATTENTION} chain, widths {widths}, ranks {ranks}, {tail}"
         kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(x.type for x in self.layers).items())
+        if tied := sum(x.owner > 0 for x in self.layers):
+            kinds += f" ({tied} tied)"
         return f"network of {kinds}, width {self.width} to {self.d_out}, {tail}"
 
 
-def parse_layer(value: Any, nodes: dict[str, int], widths: list[int]) -> Layer:
+def parse_layer(value: Any, nodes: dict[str, int], widths: list[int], before: list[Layer]) -> Layer:
     """One entry of ``layers``, given the nodes before it."""
     require(isinstance(value, dict), "network", "layer {} is not an object", value)
     kind = value.get("type")
     require(isinstance(kind, str), "network", "layer type {} is not a string", kind)
     require_supported(kind in LAYER_KEYS, "layer type {}", kind)
-    fields(value, "network", "layer", ("id", "inputs", "type", *LAYER_KEYS[kind]))
+    tied = kind in MAY_BE_TIED and "weights" in value
+    fields(value, "network", "layer", ("id", "inputs", "type", *LAYER_KEYS[kind], *["weights"] * tied))
     name = matching(value["id"], IDENTIFIER, "network", "layer id")
     require(name not in nodes, "network", "layer id {} is taken", name)
     inputs = []
@@ -381,11 +417,27 @@ def parse_layer(value: Any, nodes: dict[str, int], widths: list[int]) -> Layer:
         require(count >= 2, "network", f"sum {name} has {count} inputs, at least 2 are needed")
     else:
         require(count == 1, "network", f"{kind} {name} has {count} inputs, one is needed")
+    if kind == BIAS:
+        size["d_in"] = size.pop("width")
+    if kind == CONVOLUTION:
+        d_in, kernel = size["d_in"], size["kernel"]
+        require(kernel <= d_in, "network", f"{name} has kernel {kernel} for an input of width {d_in}")
+        size["d_out"] = size["channels"] * ((d_in - kernel) // size["stride"] + 1)
+        require(size["d_out"] <= MAX_SIZE, "network", f"{name} has width {size['d_out']}")
     width = size.setdefault("d_in", widths[inputs[0]])
     size.setdefault("d_out", width)
     for node in inputs:
         require(widths[node] == width, "network", f"{name} needs width {width}, its input has {widths[node]}")
-    return Layer(id=name, type=kind, inputs=tuple(inputs), **size)
+    layer = Layer(id=name, type=kind, inputs=tuple(inputs), **size)
+    if not tied:
+        return layer
+    source = value["weights"]
+    if not (isinstance(source, str) and nodes.get(source)):
+        raise InvalidError("network", f"weights {show(source)} of {name} is not an earlier layer")
+    owner = before[nodes[source] - 1]
+    require(owner.owner == 0, "network", f"{name} takes its weights from {source}, which has none of its own")
+    require(layer.fits(owner), "network", f"{name} and {source} differ in type or sizes")
+    return Layer(id=name, type=kind, inputs=tuple(inputs), owner=nodes[source], **size)
 
 
 def parse_network(value: Any) -> Network:
@@ -399,7 +451,7 @@ def parse_network(value: Any) -> Network:
     layers: list[Layer] = []
     consumers: list[list[int]] = [[]]
     for entry in entries:
-        layer = parse_layer(entry, nodes, widths)
+        layer = parse_layer(entry, nodes, widths, layers)
         layers.append(layer)
         node = nodes[layer.id] = len(layers)
         widths.append(layer.d_out)
@@ -409,7 +461,8 @@ def parse_network(value: Any) -> Network:
     outputs = [node for node in range(1, len(consumers)) if not consumers[node]]
     if len(outputs) != 1:
         raise InvalidError("network", f"{len(outputs)} layers are no other layer's input, one is needed")
-    return Network(tokens, widths[0], tuple(layers), tuple(map(tuple, consumers)), outputs[0])
+    sharing = frozenset(n for i, x in enumerate(layers, start=1) if x.owner for n in (i, x.owner))
+    return Network(tokens, widths[0], tuple(layers), tuple(map(tuple, consumers)), outputs[0], sharing)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -521,6 +574,37 @@ class PlainArithmetic:
     def multiple(self, a: Any, factor: int) -> Any:
         return [[x * factor % self.prime for x in row] for row in a]
 
+    def add_column(self, a: Any, column: Any) -> Any:
+        return [[(x + y) % self.prime for x in row] for row, (y,) in zip(a, column, strict=True)]
+
+    def ones_row(self, a: Any) -> Any:
+        """A row of ones as long as those of a."""
+        return [[1] * len(a[0])]
+
+    def reshape(self, a: Any, rows: int) -> Any:
+        """The same entries, row by row, in another number of rows."""
+        entries = [x for row in a for x in row]
+        return chop(entries, len(entries) // rows)
+
+    def windows(self, a: Any, layer: Layer) -> Any:
+        """The kernel x (P t) matrix with the entry a[i stride + j, k] in row j and column i t + k."""
+        starts = range(0, layer.positions * layer.stride, layer.stride)
+        return [[x for start in starts for x in a[start + j]] for j in range(layer.kernel)]
+
+    def add_windows(self, a: Any, layer: Layer) -> Any:
+        """The transpose of the linear map `windows`: every entry is added to where it came from."""
+        tokens = len(a[0]) // layer.positions
+        result = [[0] * tokens for _ in range(layer.d_in)]
+        for j, row in enumerate(a):
+            for i, part in enumerate(chop(row, tokens)):
+                place = i * layer.stride + j
+                result[place] = [x + y for x, y in zip(result[place], part, strict=True)]
+        return [[x % self.prime for x in row] for row in result]
+
+    def join(self, parts: list[Any]) -> Any:
+        """Matrices of equal height, side by side."""
+        return [[x for part in rows for x in part] for rows in zip(*parts, strict=True)]
+
 
 class BatchArithmetic:
     """Matrices over Z/p as int64 arrays in [0, p), p < 2^31; values carry a leading axis of samples.
@@ -563,12 +647,40 @@ class BatchArithmetic:
     def multiple(self, a: Any, factor: int) -> Any:
         return a * (factor % self.prime) % self.prime
 
+    def add_column(self, a: Any, column: Any) -> Any:
+        return (a + column) % self.prime
+
+    def ones_row(self, a: Any) -> Any:
+        return self.np.ones_like(a[..., :1, :])
+
+    def reshape(self, a: Any, rows: int) -> Any:
+        return a.reshape(*a.shape[:-2], rows, a.shape[-2] * a.shape[-1] // rows)
+
+    def windows(self, a: Any, layer: Layer) -> Any:
+        places = [a[..., self.places(j, layer), :] for j in range(layer.kernel)]
+        return self.reshape(self.np.concatenate(places, axis=-2), layer.kernel)
+
+    def add_windows(self, a: Any, layer: Layer) -> Any:
+        np, positions = self.np, layer.positions
+        parts = self.reshape(a, layer.kernel * positions)
+        result = np.zeros((*a.shape[:-2], layer.d_in, parts.shape[-1]), dtype=np.int64)
+        for j in range(layer.kernel):  # at most 10^6 summands below 2^31
+            result[..., self.places(j, layer), :] += parts[..., j * positions : (j + 1) * positions, :]
+        return result % self.prime
+
+    def places(self, j: int, layer: Layer) -> slice:
+        """The rows i stride + j."""
+        return slice(j, j + (layer.positions - 1) * layer.stride + 1, layer.stride)
+
+    def join(self, parts: list[Any]) -> Any:
+        return self.np.concatenate(parts, axis=-1)
+
 
 Factors = list[tuple[Any, Any]]
 
 
 def gradient_factors(network: Network, parameters: list[Any], x: Any, y: Any, ring: Any) -> Factors:
-    """For each parameter matrix P, matrices (U, Z) with t columns such that d<Y, f(X)>/dP = U Z^T.
+    """For each parameter matrix P, matrices (U, Z) of equal numbers of columns with d<Y, f(X)>/dP = U Z^T.
 
     ``parameters`` has one matrix per parameter matrix, ``x`` is X (d x t), ``y`` is Y (d_out x t).
     """
@@ -576,11 +688,12 @@ def gradient_factors(network: Network, parameters: list[Any], x: Any, y: Any, ri
     weights: list[list[Any]] = []
     position = 0
     for layer in network.layers:
-        weights.append(parameters[position : position + len(layer.matrices())])
+        own = parameters[position : position + len(layer.matrices())]
+        weights.append(weights[layer.owner - 1] if layer.owner else own)
         position += len(layer.matrices())
 
     values: list[Any] = [x]
-    kept: list[Any] = [None]  # intermediate products of attention layers
+    kept: list[Any] = [None]  # intermediate products of attention layers, windows of convolutions
     for layer, own in zip(network.layers, weights, strict=True):
         source = values[layer.inputs[0]]
         middle = None
@@ -593,6 +706,11 @@ def gradient_factors(network: Network, parameters: list[Any], x: Any, y: Any, ri
             value = product(own[0], source)
         elif layer.type == ACTIVATION:
             value = ring.power(source, layer.degree)
+        elif layer.type == BIAS:
+            value = ring.add_column(source, own[0])
+        elif layer.type == CONVOLUTION:
+            middle = ring.windows(source, layer)
+            value = ring.reshape(product(own[0], middle), layer.d_out)
         else:
             value = source
             for node in layer.inputs[1:]:
@@ -602,7 +720,7 @@ def gradient_factors(network: Network, parameters: list[Any], x: Any, y: Any, ri
 
     adjoint: list[Any] = [None] * len(values)
     adjoint[network.output] = y
-    factors: Factors = []
+    found: list[list[Factors]] = [[] for _ in values]  # for each owner: the factors at each of its uses
 
     def pass_back(node: int, term: Any) -> None:
         if node:  # the derivative by X itself is not needed
@@ -612,6 +730,7 @@ def gradient_factors(network: Network, parameters: list[Any], x: Any, y: Any, ri
         layer, own, g = network.layers[node - 1], weights[node - 1], adjoint[node]
         first = layer.inputs[0]
         source = values[first]
+        uses = found[layer.owner or node]
         if layer.type == ATTENTION:
             queries, keys, vectors, left = kept[node]
             by_left = product(g, transpose(queries))  # by V X (K X)^T
@@ -619,14 +738,22 @@ def gradient_factors(network: Network, parameters: list[Any], x: Any, y: Any, ri
             by_keys = product(transpose(by_left), vectors)  # by K X
             by_vectors = product(by_left, keys)  # by V X
             adjoints = by_queries, by_keys, by_vectors
-            factors.extend((factor, source) for factor in reversed(adjoints))
+            uses.append([(factor, source) for factor in adjoints])
             if first:
                 for matrix, factor in zip(own, adjoints, strict=True):
                     pass_back(first, product(transpose(matrix), factor))
         elif layer.type == LINEAR:
-            factors.append((g, source))
+            uses.append([(g, source)])
             if first:
                 pass_back(first, product(transpose(own[0]), g))
+        elif layer.type == BIAS:
+            uses.append([(g, ring.ones_row(g))])
+            pass_back(first, g)
+        elif layer.type == CONVOLUTION:
+            by_product = ring.reshape(g, layer.channels)
+            uses.append([(by_product, kept[node])])
+            if first:
+                pass_back(first, ring.add_windows(product(transpose(own[0]), by_product), layer))
         elif layer.type == ACTIVATION:
             slope = ring.multiple(ring.power(source, layer.degree - 1), layer.degree)
             pass_back(first, ring.entrywise_product(slope, g))
@@ -634,7 +761,15 @@ def gradient_factors(network: Network, parameters: list[Any], x: Any, y: Any, ri
             for source_node in layer.inputs:
                 pass_back(source_node, g)
         adjoint[node] = None
-    return factors[::-1]
+
+    # U1 Z1^T + U2 Z2^T + ... = (U1 U2 ...) (Z1 Z2 ...)^T
+    factors: Factors = []
+    for uses in found:
+        for matrix in zip(*uses, strict=True):
+            left_right = [list(side) for side in zip(*matrix, strict=True)]
+            u, z = (side[0] if len(side) == 1 else ring.join(side) for side in left_right)
+            factors.append((u, z))
+    return factors
 
 
 @dataclass(frozen=True, slots=True)
@@ -719,8 +854,8 @@ def batch_minor(np: Any, sampling: Sampling, rows: list[int], columns: list[int]
         for matrix, i, j in chosen:
             u, z = factors[matrix]
             entries = np.zeros((len(batch), len(i)), dtype=np.int64)
-            for token in range(network.tokens):  # each product is below 2^62
-                entries = (entries + u[:, i, token] * z[:, j, token]) % prime
+            for column in range(u.shape[-1]):  # each product is below 2^62
+                entries = (entries + u[:, i, column] * z[:, j, column]) % prime
             minor[start : start + size, position : position + len(i)] = entries
             position += len(i)
     return minor
@@ -899,6 +1034,8 @@ def storage(network: Network) -> int:
     extra = 0
     for layer in network.layers:
         count += 3 * layer.d_out
+        if layer.type == CONVOLUTION:
+            count += 3 * layer.kernel * layer.positions
         if layer.type == ATTENTION:
             count += 4 * layer.rank + 2 * layer.d_out
             extra += layer.d_out * layer.rank
@@ -913,16 +1050,19 @@ def batch_size(network: Network, columns: int) -> int:
 def predicted_seconds(network: Network, r: int) -> dict[str, float]:
     """Predicted time by method, in seconds, from counts of multiplications.
 
-    A row of the Jacobian: t (width + 3 parameters) for each layer and 6 t rank width more for attention; r t
-    for its entries.  The elimination: r^3/3.  Pure Python takes 10^-7 s for each and 4*10^-5 s for a row
+    A row of the Jacobian: t (width + 3 parameters) for each layer, the latter at each position of a convolution,
+    and 6 t rank width more for attention; for its entries r times the columns of the factors.  The elimination: r^3/3.  Pure Python takes 10^-7 s for each and 4*10^-5 s for a row
     and layer; numpy 5*10^-9 s for the rows, 5*10^-4 s for a batch of rows and layer, 2.5*10^-10 s for the
     elimination; FLINT 10^-9 s for the elimination.
     """
     t = network.tokens
-    per_row = t * (network.width + network.d_out + r)
+    uses = Counter({0: 1})  # of each owner's matrices, every position of a convolution counted
+    for node, layer in enumerate(network.layers, start=1):
+        uses[layer.owner or node] += layer.positions
+    per_row = t * (network.width + network.d_out + r * max(uses.values()))
     for layer in network.layers:
         per_row += t * layer.d_out * len(layer.inputs)
-        per_row += 3 * t * sum(rows * columns for _, rows, columns in layer.matrices())
+        per_row += 3 * t * layer.positions * sum(rows * columns for _, rows, columns in layer.shapes())
         per_row += 6 * t * layer.rank * layer.d_out
     rows, elimination = r * per_row, r**3 / 3
     plain_rows = 1e-7 * rows + 4e-5 * r * len(network.layers)
@@ -1038,6 +1178,19 @@ def symmetric_rank_variety(e: int, a: int) -> int:
     return rho * e - rho * (rho - 1) // 2
 
 
+def bounded_rank_maps(a: int, b: int, c: int) -> int:
+    """B(a,b,c): dimension of the a x b matrices of rank at most c."""
+    m = min(a, b, c)
+    return m * (a + b - m)
+
+
+def count_forms(d: int, m: int) -> int:
+    """The number of monomials of degree m in d variables, unless it is too long to state."""
+    # binomial(d+m-1, m) >= 2^min(m, d-1)
+    require_supported(2 ** min(m, d - 1) < TOO_LONG, f"binomial({d + m - 1}, {m})")
+    return math.comb(d + m - 1, m)
+
+
 def bound_by_parameters(network: Network) -> Bound:
     n = network.parameters()
     return n, {"parameters": encode(n)}
@@ -1045,9 +1198,14 @@ def bound_by_parameters(network: Network) -> Bound:
 
 def bound_by_flag(network: Network) -> Bound:
     applies(network.is_attention_chain(), "flag", f"the network is not a chain of {ATTENTION} layers")
-    depth = len(network.layers)
-    d = [network.node_width(node) for node in range(depth + 1)]
-    a = [0] + [layer.rank for layer in network.layers]  # a[i] for i = 1..l
+    widths = [network.node_width(node) for node in range(len(network.layers) + 1)]
+    return flag_count(widths, [layer.rank for layer in network.layers], network.tokens == 1)
+
+
+def flag_count(d: list[int], ranks: list[int], one_token: bool) -> Bound:
+    """The count of the method `flag` for widths d_0..d_l and the ranks of the layers."""
+    depth = len(ranks)
+    a = [0, *ranks]  # a[i] for i = 1..l
     e = [d[0]]
     for i in range(1, depth):
         e.append(min(e[i - 1], d[i]))
@@ -1055,7 +1213,7 @@ def bound_by_flag(network: Network) -> Bound:
     for i in range(depth - 1, 0, -1):
         g[i] = min(e[i], 2 * min(a[i + 1], e[i]) + g[i + 1])
     matrices = []
-    symmetric = network.tokens == 1
+    symmetric = one_token
     for i in range(1, depth + 1):
         dimension = symmetric_rank_variety(g[i - 1], a[i]) if symmetric else rank_variety(g[i - 1], a[i])
         matrices.append((symmetric, dimension))
@@ -1078,13 +1236,15 @@ def bound_layerwise(network: Network) -> Bound:
     blocks: list[tuple[list[str], int]] = []
     joined: set[int] = set()  # nodes of linear layers that belong to the block of an attention layer
     for node, layer in enumerate(network.layers, start=1):
-        if layer.type == LINEAR and node not in joined:
-            blocks.append(([layer.id], layer.d_in * layer.d_out))
+        if node in joined or not layer.matrices():
+            continue
         if layer.type != ATTENTION:
+            blocks.append(([layer.id], sum(rows * columns for _, rows, columns in layer.matrices())))
             continue
         q = variety(layer.d_in, layer.rank)
         readers = network.consumers[node]
-        if len(readers) == 1 and network.layers[readers[0] - 1].type == LINEAR:
+        alone = len(readers) == 1 and network.sharing.isdisjoint((node, *readers))
+        if alone and network.layers[readers[0] - 1].type == LINEAR:
             after = network.layers[readers[0] - 1]
             joined.add(readers[0])
             m = min(layer.d_in, layer.d_out, after.d_out)
@@ -1135,6 +1295,8 @@ def possible_degrees(network: Network) -> list[int]:
             degrees = sums_of(degrees, 3, work)
         elif layer.type == ACTIVATION:
             degrees = sums_of(degrees, layer.degree, work)
+        elif layer.type == BIAS:
+            degrees |= 1 << 0
         for node in layer.inputs[1:]:
             degrees |= sets[node]
         sets.append(degrees)
@@ -1146,19 +1308,19 @@ def bound_by_coefficients(network: Network) -> Bound:
     pointwise = network.tokens == 1 or ATTENTION not in types
     if not pointwise:
         applies(ACTIVATION not in types, "coefficients", "attention and activation with two or more tokens")
-        attentions = [0]
+        linear = [True]  # of each node: neither attention nor bias on any path to it, itself included
         for layer in network.layers:
-            attentions.append(max(attentions[node] for node in layer.inputs) + (layer.type == ATTENTION))
-        applies(max(attentions) <= 1, "coefficients", "a path with more than one attention layer")
+            before = all(linear[node] for node in layer.inputs)
+            if layer.type == ATTENTION:
+                applies(before, "coefficients", f"a path with more than one attention, or with a {BIAS} before it")
+            linear.append(before and layer.type not in (ATTENTION, BIAS))
     d, d_out = network.width, network.d_out
     terms = []
     for m in possible_degrees(network):
         if pointwise:
-            # binomial(d+m-1, m) >= 2^min(m, d-1) has too many digits to be stated
-            require_supported(2 ** min(m, d - 1) < TOO_LONG, f"binomial({d + m - 1}, {m})")
-            count = d_out * math.comb(d + m - 1, m)
+            count = d_out * count_forms(d, m)
         else:
-            count = d_out * d if m == 1 else d_out * d * (d * (d + 1) // 2)
+            count = {0: d_out, 1: d_out * d, 3: d_out * d * (d * (d + 1) // 2)}[m]
         terms.append((m, count))
     return sum(count for _, count in terms), {
         "terms": [{"degree": m, "coefficients": encode(k)} for m, k in terms]
@@ -1166,18 +1328,315 @@ def bound_by_coefficients(network: Network) -> Bound:
 
 
 def bound_by_torus(network: Network) -> Bound:
-    def is_linear(node: int) -> bool:
-        return node > 0 and network.layers[node - 1].type == LINEAR
+    layers, consumers = network.layers, network.consumers
+    free: list[tuple[int, int]] = []
+    for node, layer in enumerate(layers, start=1):
+        if layer.type not in (LINEAR, CONVOLUTION):
+            continue
+        path = [node]
+        for kind in (BIAS, ACTIVATION):
+            following = consumers[path[-1]]
+            if len(following) == 1 and layers[following[0] - 1].type == kind:
+                path.append(following[0])
+        readers = consumers[path[-1]]
+        types = {layers[reader - 1].type for reader in readers}
+        if not types or not types <= {LINEAR, CONVOLUTION} or not network.sharing.isdisjoint((*path, *readers)):
+            continue
+        if layers[path[-1] - 1].type != ACTIVATION and CONVOLUTION not in types | {layer.type}:
+            continue
+        wide = layer.d_out if layer.type == LINEAR else layer.channels
+        free.append((path[-1], 1 if CONVOLUTION in types else wide))
+    applies(bool(free), "torus", "no layer is free")
+    steps = {"activations": [{"layer": layers[node - 1].id, "width": k} for node, k in sorted(free)]}
+    return network.parameters() - sum(k for _, k in free), steps
 
-    free = []
-    for node, layer in enumerate(network.layers, start=1):
-        source, readers = layer.inputs[0], network.consumers[node]
-        own_source = is_linear(source) and network.consumers[source] == (node,)
-        if layer.type == ACTIVATION and own_source and readers and all(map(is_linear, readers)):
-            free.append(layer)
-    applies(bool(free), "torus", "no activation is free")
-    steps = {"activations": [{"layer": layer.id, "width": layer.d_out} for layer in free]}
-    return network.parameters() - sum(layer.d_out for layer in free), steps
+
+def needs(condition: bool, why: str) -> None:
+    """A condition of an argument of `composition`."""
+    require(condition, "upper bound", why)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage of a sequential network; without heads it is linear."""
+
+    width: int  # of the position that it makes
+    degree: int = 1
+    heads: tuple[tuple[int, int], ...] = ()  # (rank, value rank) of each
+    residual: bool = False
+
+
+def read_stage(network: Network, position: int) -> tuple[Stage, int]:
+    """The stage that reads a position (a node), and the node of the position that it makes."""
+
+    def sequential(condition: bool, why: str) -> None:
+        name = network.layers[position - 1].id if position else "input"
+        applies(condition, "composition", f"the network is not sequential: {name} {why}")
+
+    def layer(node: int) -> Layer:
+        return network.layers[node - 1]
+
+    readers = network.consumers[position]
+    if len(readers) == 1 and layer(readers[0]).type in (LINEAR, ACTIVATION):
+        (node,), degree = readers, 1
+        if layer(node).type == ACTIVATION:
+            degree = layer(node).degree
+            after = network.consumers[node]
+            one_linear = len(after) == 1 and layer(after[0]).type == LINEAR
+            sequential(one_linear, "is read by an activation that is not read by one linear layer alone")
+            (node,) = after
+        return Stage(layer(node).d_out, degree), node
+    heads = [node for node in readers if layer(node).type == ATTENTION]
+    others = [node for node in readers if node not in heads]
+    sequential(bool(heads), "is read neither by one linear layer nor by heads alone")
+    if len(heads) == 1 and not others:
+        (node,) = heads
+        return Stage(layer(node).d_out, heads=((layer(node).rank, layer(node).d_out),)), node
+    # Several heads or a residual: every head ends, perhaps behind an output matrix, in one sum.
+    ends, sums = [], set(others)
+    for head in heads:
+        after = network.consumers[head]
+        sequential(len(after) == 1, "is read by a head with several readers")
+        ends.append(head)
+        if layer(after[0]).type == LINEAR:
+            ends[-1] = after[0]
+            after = network.consumers[after[0]]
+            sequential(len(after) == 1, "is read by a head whose output matrix is not read by one layer")
+        sums.add(after[0])
+    sequential(len(sums) == 1 and layer(min(sums)).type == SUM, "is read by layers that no one sum joins")
+    (node,) = sums
+    summands = sorted(layer(node).inputs)
+    residual = bool(others)
+    expected = sorted([*ends, position] if residual else ends)
+    sequential(summands == expected, f"is read by heads whose sum {layer(node).id} has other inputs")
+    numbers = tuple((layer(head).rank, layer(head).d_out) for head in heads)
+    return Stage(layer(node).d_out, heads=numbers, residual=residual), node
+
+
+class Composition:
+    """The method `composition`: a network's stages, what is known of its positions, and the arguments.
+
+    An argument is a function of the segment (i, j) that gives its dimension, or fails if it does not apply.
+    """
+
+    def __init__(self, network: Network) -> None:
+        applies(not network.sharing, "composition", "layers share their matrices")
+        self.stages = [Stage(network.width)]  # stages[k] makes position k; stages[0] stands for the input
+        position = 0
+        while position != network.output:
+            stage, position = read_stage(network, position)
+            self.stages.append(stage)
+            applies(len(self.stages) <= MAX_STAGES + 1, "composition", f"more than {MAX_STAGES} stages")
+        self.last = len(self.stages) - 1
+        self.work = Work("sets of degrees")
+        self.effective = [network.width]
+        for k in range(1, self.last + 1):
+            self.effective.append(self.effective_width(k))
+        self.one_token = [network.tokens == 1]
+        plain = all(stage.degree == 1 for stage in self.stages)
+        self.one_token[0] |= plain and network.width == 1
+        for k in range(1, self.last + 1):
+            self.one_token.append(self.one_token[-1] or (plain and self.value_has_rank_one(k)))
+
+    def effective_width(self, k: int) -> int:
+        """e_k, given those before it."""
+        stage, before = self.stages[k], self.effective[k - 1]
+        if not self.is_free(k, 0, self.last) or self.class_of(k) != (k, k):
+            return stage.width
+        return min(stage.width, sum(min(v, before) for _, v in stage.heads) if stage.heads else before)
+
+    def value_has_rank_one(self, k: int) -> bool:
+        """Whether position k is collapsed, in a network without activations, by its own width or stage."""
+        stage = self.stages[k]
+        one_head = len(stage.heads) == 1 and not stage.residual
+        return self.effective[k] == 1 or (one_head and min(stage.heads[0][0], self.effective[k - 1]) == 1)
+
+    def class_of(self, k: int) -> tuple[int, int]:
+        """The first and the last position of the class of position k."""
+        first = last = k
+        while first > 0 and self.stages[first].residual:
+            first -= 1
+        while last < self.last and self.stages[last + 1].residual:
+            last += 1
+        return first, last
+
+    def is_free(self, k: int, i: int, j: int) -> bool:
+        """Whether position k is free within stages i+1..j."""
+        first, last = self.class_of(k)
+        return i < first and last < j and self.stages[last + 1].degree == 1
+
+    def gauge(self, i: int, c: int, j: int) -> int:
+        """The dimension of the orbits at position c of a segment (i, j)."""
+        if self.stages[c + 1].degree > 1:
+            return 0 if self.stages[c].residual else self.effective[c]
+        return self.effective[c] * self.span_of_values(i, c) if self.is_free(c, i, j) else 0
+
+    def span_of_values(self, i: int, c: int) -> int:
+        """sigma: the values of the segment (i, c) on one token span at least so many dimensions.
+
+        And alpha coordinates of them are algebraically independent; both for general parameters.
+        """
+        sigma = alpha = self.effective[i]
+        for k in range(i + 1, c + 1):
+            stage = self.stages[k]
+            if stage.residual:
+                continue
+            if stage.degree > 1 and k > i + 1:
+                sigma = alpha
+            if stage.heads:
+                values = sorted((v for _, v in stage.heads), reverse=True)
+                sigma = max(min(values[0], sigma), sum(min(v, alpha) for v in values[:alpha]))
+                alpha = min(alpha, sum(values))
+            sigma, alpha = min(sigma, self.effective[k]), min(alpha, self.effective[k])
+        return sigma
+
+    # -- the arguments --------------------------------------------------------------------------------------
+
+    def linear(self, i: int, j: int) -> int:
+        needs(j == i + 1 and not self.stages[j].heads, "not one linear stage")
+        return self.effective[i] * self.effective[j]
+
+    def one_stage_of_heads(self, i: int, j: int) -> tuple[tuple[int, int], ...]:
+        needs(j == i + 1 and bool(self.stages[j].heads), "not one stage of heads")
+        return self.stages[j].heads
+
+    def varieties(self, i: int, j: int) -> list[tuple[int, int]]:
+        """(q_h, q_h + B(e, o, v_h)) of the heads of one stage."""
+        e, o = self.effective[i], self.effective[j]
+        variety = symmetric_rank_variety if self.one_token[i] else rank_variety
+        return [
+            (variety(e, a), variety(e, a) + bounded_rank_maps(e, o, v))
+            for a, v in self.one_stage_of_heads(i, j)
+        ]
+
+    def heads(self, i: int, j: int) -> int:
+        return sum(both - 1 for _, both in self.varieties(i, j))
+
+    def mixing(self, i: int, j: int) -> int:
+        varieties = self.varieties(i, j)
+        e, o, count = self.effective[i], self.effective[j], len(varieties)
+        forms = e * (e + 1) // 2 if self.one_token[i] else e * e
+        needs(2 <= count <= forms, f"{count} heads, 2 to {forms} are needed")
+        smallest = min(v for _, v in self.stages[j].heads)
+        needs(smallest >= min(e, o), f"value rank {smallest}, {min(e, o)} is needed")
+        return sum(both - max(1, count - forms + q) for q, both in varieties)
+
+    def tensor(self, i: int, j: int) -> int:
+        self.one_stage_of_heads(i, j)
+        e, o = self.effective[i], self.effective[j]
+        return o * (math.comb(e + 2, 3) if self.one_token[i] else e * math.comb(e + 1, 2))
+
+    def span(self, i: int, j: int) -> int:
+        count = len(self.one_stage_of_heads(i, j))
+        e, o = self.effective[i], self.effective[j]
+        needs(o == 1, f"{o} outputs, not one")
+        needs(count < e, f"{count} heads on width {e}")
+        if self.one_token[i]:
+            ideal = math.comb(e + 2, 3) - math.comb(e - count + 2, 3)
+        else:
+            ideal = e * (math.comb(e + 1, 2) - math.comb(e - count + 1, 2))
+        return count * (e - count) + ideal
+
+    def flag(self, i: int, j: int) -> int:
+        ranks = []
+        for stage in self.stages[i + 1 : j + 1]:
+            needs(len(stage.heads) == 1 and not stage.residual, "not stages of one head each")
+            a, v = stage.heads[0]
+            needs(v >= stage.width, f"a head of value rank {v} in a stage of width {stage.width}")
+            ranks.append(a)
+        return flag_count(self.effective[i : j + 1], ranks, self.one_token[i])[0]
+
+    def coefficients(self, i: int, j: int) -> int:
+        segment, e, o = self.stages[i + 1 : j + 1], self.effective[i], self.effective[j]
+        pointwise = self.one_token[i] or not any(stage.heads for stage in segment)
+        needs(pointwise, "heads on several tokens")
+        degrees = 1 << 1
+        for k, stage in enumerate(segment):
+            before, factors = degrees, 3 if stage.heads else stage.degree if k else 1
+            degrees = sums_of(degrees, factors, self.work)
+            if stage.residual:
+                degrees |= before
+            count = degrees.bit_count()
+            needs(count <= MAX_DEGREES, f"{count} degrees, at most {MAX_DEGREES} are allowed")
+        forms = sum(count_forms(e, m) for m in range(MAX_DEGREE + 1) if degrees >> m & 1)
+        return bounded_rank_maps(o, forms, o if segment[-1].heads else self.effective[j - 1])
+
+    def two_linear_stages(self, i: int, j: int) -> tuple[int, int, int]:
+        """Widths and the degree of the second of two linear stages to width 1."""
+        fits = j == i + 2 and not (self.stages[i + 1].heads or self.stages[j].heads)
+        needs(fits, "not two linear stages")
+        needs(self.effective[j] == 1, f"{self.effective[j]} outputs, not one")
+        return self.effective[i], self.effective[i + 1], self.stages[j].degree
+
+    def quadratic(self, i: int, j: int) -> int:
+        e, between, degree = self.two_linear_stages(i, j)
+        needs(degree == 2, f"degree {degree}, not 2")
+        rho = min(e, between)
+        return rho * e - rho * (rho - 1) // 2
+
+    def alexander_hirschowitz(self, i: int, j: int) -> int:
+        e, between, degree = self.two_linear_stages(i, j)
+        case = (degree, e, between)
+        needs(case in DEFECTIVE, f"{case} is not one of the exceptional cases")
+        return math.comb(e + degree - 1, degree) - 1
+
+    # -- derivations ----------------------------------------------------------------------------------------
+
+    def verify(self, derivation: Any, i: int, j: int) -> int:
+        """The dimension that a derivation of the segment (i, j) proves; it must be the stated one."""
+        what = f"derivation of ({i}, {j})"
+        require(isinstance(derivation, dict), "upper bound", f"{what} is {{}}, not an object", derivation)
+        argument = derivation.get("argument")
+        is_cut = argument == "cut"
+        keys = ("at", "gauge", "parts") if is_cut else ()
+        fields(derivation, "upper bound", what, ("from", "to", "argument", "dimension", *keys))
+        compare("upper bound", f"{what}, from", derivation["from"], i)
+        compare("upper bound", f"{what}, to", derivation["to"], j)
+        require(isinstance(argument, str), "upper bound", f"{what}: argument is {{}}, not a string", argument)
+        if is_cut:
+            dimension = self.verify_cut(derivation, i, j, what)
+        else:
+            require(argument in ARGUMENTS, "upper bound", f"{what}: no argument {{}}", argument)
+            dimension = self.verify_argument(argument, i, j, what)
+        compare("upper bound", f"{what}, dimension by {argument}", derivation["dimension"], encode(dimension))
+        return dimension
+
+    def verify_argument(self, argument: str, i: int, j: int, what: str) -> int:
+        try:
+            return ARGUMENTS[argument](self, i, j)
+        except InvalidError as error:
+            raise InvalidError("upper bound", f"{what} by {argument}: {error.found}") from None
+
+    def verify_cut(self, derivation: dict[str, Any], i: int, j: int, what: str) -> int:
+        """The dimension of a cut, whose parts are verified."""
+        require(j > i + 1, "upper bound", f"{what}: one stage cannot be cut")
+        c = integer(derivation["at"], "upper bound", f"{what}, at", i + 1, j - 1)
+        gauge = self.gauge(i, c, j)
+        compare("upper bound", f"{what}, gauge at {c}", derivation["gauge"], encode(gauge))
+        parts = array(derivation["parts"], "upper bound", f"{what}, parts")
+        require(len(parts) == 2, "upper bound", f"{what} has {len(parts)} parts, 2 are needed")
+        return self.verify(parts[0], i, c) + self.verify(parts[1], c, j) - gauge
+
+
+ARGUMENTS: dict[str, Callable[[Composition, int, int], int]] = {
+    "linear": Composition.linear,
+    "heads": Composition.heads,
+    "mixing": Composition.mixing,
+    "tensor": Composition.tensor,
+    "span": Composition.span,
+    "flag": Composition.flag,
+    "coefficients": Composition.coefficients,
+    "quadratic": Composition.quadratic,
+    "alexander-hirschowitz": Composition.alexander_hirschowitz,
+}
+DEFECTIVE = {(3, 5, 7), (4, 3, 5), (4, 4, 9), (4, 5, 14)}  # (degree, variables, powers)
+
+
+def check_composition(steps: Any, network: Network) -> int:
+    """The dimension proved by the derivation in ``steps``, which need not be the least."""
+    fields(steps, "upper bound", "steps", ("derivation",))
+    composition = Composition(network)
+    return composition.verify(steps["derivation"], 0, composition.last)
 
 
 METHODS = {
@@ -1190,10 +1649,14 @@ METHODS = {
 
 
 def check_upper_bound(bound: Any, network: Network) -> int:
-    """Recompute value and steps; the value."""
+    """Recompute value and steps (verify them, for `composition`); the value."""
     fields(bound, "upper bound", "upper bound", ("value", "method", "steps"))
     method = bound["method"]
     require(isinstance(method, str), "upper bound", "method is {}, not a string", method)
+    if method == "composition":
+        value = check_composition(bound["steps"], network)
+        compare("upper bound", "value", bound["value"], encode(value))
+        return value
     require_supported(method in METHODS, "upper bound method {}", method)
     value, steps = METHODS[method](network)
     compare("upper bound", "value", bound["value"], encode(value))
@@ -1279,19 +1742,21 @@ def check_degrees(certificate: dict[str, Any], report: Report) -> str:
     require_supported(edges * len(matrices) <= 5 * LIMIT_WORK, f"{edges} edges, {len(matrices)} matrices")
 
     degrees: list[list[int]] = [[1] + [0] * len(matrices)]  # of each node: in X, then in each matrix
-    position = 1
+    first = [1]  # of each layer and the next one: where the degrees in its own matrices begin
     for layer, entry in zip(network.layers, stated, strict=True):
+        require(layer.type != BIAS, "degrees", f"the value of {layer.id}, a {BIAS}, is not homogeneous")
         own = degrees[layer.inputs[0]]
         if layer.type == SUM:
             for node in layer.inputs:
                 require(degrees[node] == own, "degrees", f"the inputs of {layer.id} have different degrees")
-        elif layer.type != LINEAR:
+        elif layer.type not in (LINEAR, CONVOLUTION):
             factor = 3 if layer.type == ATTENTION else layer.degree
             own = [factor * degree for degree in own]
         own = list(own)
-        for _ in layer.matrices():
+        begin = first[layer.owner - 1] if layer.owner else first[-1]
+        for position in range(begin, begin + len(layer.shapes())):
             own[position] += 1
-            position += 1
+        first.append(first[-1] + len(layer.matrices()))
         written = [encode(degree) for degree in own]
         expected = {"layer": layer.id, "input": written[0], "parameters": written[1:]}
         compare("degrees", layer.id, entry, expected)

@@ -49,23 +49,50 @@ def shapes(layer):
     if layer["type"] == "lightning_attention":
         d, d_out, a = layer["d_in"], layer["d_out"], layer["rank"]
         return {"Q": (a, d), "K": (a, d), "V": (d_out, d)}
+    if layer["type"] == "bias":
+        return {"b": (layer["width"], 1)}
+    if layer["type"] == "convolution":
+        return {"W": (layer["channels"], layer["kernel"])}
     return {"W": (layer["d_out"], layer["d_in"])} if layer["type"] == "linear" else {}
 
 
+def own_shapes(layer):
+    return {} if "weights" in layer else shapes(layer)
+
+
 def parameter_count(description):
-    return sum(r * c for layer in description["layers"] for r, c in shapes(layer).values())
+    return sum(r * c for layer in description["layers"] for r, c in own_shapes(layer).values())
+
+
+def window_entries(layer):
+    """``(row, column, c, j)`` for which the matrix of a convolution, written as a linear layer, has W[c, j]."""
+    positions = len(range(0, layer["d_in"] - layer["kernel"] + 1, layer["stride"]))
+    for c in range(layer["channels"]):
+        for i in range(positions):
+            for j in range(layer["kernel"]):
+                yield c * positions + i, i * layer["stride"] + j, c, j
+
+
+def toeplitz(layer, W):
+    """That matrix, with 0 elsewhere."""
+    height = 1 + max(row for row, *_ in window_entries(layer))
+    result = [[0 for _ in range(layer["d_in"])] for _ in range(height)]
+    for row, column, c, j in window_entries(layer):
+        result[row][column] = W[c][j]
+    return result
 
 
 def value(description, theta, X):
     """The output of a described network for a flat list of parameters and X as a list of rows."""
     theta = list(theta)
     values = {"input": [list(row) for row in X]}
+    matrices = {}
     for layer in description["layers"]:
-        own = {}
-        for name, (rows, columns) in shapes(layer).items():
+        own = matrices[layer["id"]] = {}
+        for name, (rows, columns) in own_shapes(layer).items():
             own[name] = [[theta.pop(0) for _ in range(columns)] for _ in range(rows)]
         inputs = [values[source] for source in layer["inputs"]]
-        values[layer["id"]] = _layer(layer, own, inputs)
+        values[layer["id"]] = _layer(layer, matrices[layer.get("weights", layer["id"])], inputs)
     assert not theta
     sources = {source for layer in description["layers"] for source in layer["inputs"]}
     (output,) = [layer["id"] for layer in description["layers"] if layer["id"] not in sources]
@@ -78,6 +105,10 @@ def _layer(layer, own, inputs):
             return attention(own["Q"], own["K"], own["V"], inputs[0])
         case "linear":
             return times(own["W"], inputs[0])
+        case "bias":
+            return [[entry + b for entry in row] for row, (b,) in zip(inputs[0], own["b"], strict=True)]
+        case "convolution":
+            return times(toeplitz(layer, own["W"]), inputs[0])
         case "monomial_activation":
             powered = inputs[0]
             for _ in range(layer["degree"] - 1):
@@ -141,15 +172,17 @@ def jacobian_row(description, prime, seed, sample):
     theta = stream(seed, "parameters", n, prime)
     X = np.array(stream(seed, f"input/{sample}", d * t, prime)).reshape(d, t)
     values = {"input": Jet(prime, X, np.zeros((n, d, t), dtype=np.int64))}
+    matrices = {}
     offset = 0
     for layer in description["layers"]:
-        own = {}
-        for name, (rows, columns) in shapes(layer).items():
+        own = matrices[layer["id"]] = {}
+        for name, (rows, columns) in own_shapes(layer).items():
             size = rows * columns
             tangents = np.zeros((n, rows, columns), dtype=np.int64)
             tangents[offset : offset + size] = np.eye(size, dtype=np.int64).reshape(size, rows, columns)
             own[name] = Jet(prime, np.array(theta[offset : offset + size]).reshape(rows, columns), tangents)
             offset += size
+        own = matrices[layer.get("weights", layer["id"])]
         values[layer["id"]] = _jet_layer(layer, own, [values[source] for source in layer["inputs"]])
     sources = {source for layer in description["layers"] for source in layer["inputs"]}
     (output,) = [layer["id"] for layer in description["layers"] if layer["id"] not in sources]
@@ -165,6 +198,16 @@ def _jet_layer(layer, own, inputs):
             return own["V"] @ X @ X.T @ own["K"].T @ own["Q"] @ X
         case "linear":
             return own["W"] @ X
+        case "bias":
+            b = own["b"]
+            return Jet(X.prime, X.values + b.values, X.tangents + b.tangents)
+        case "convolution":
+            W, d_out = own["W"], len(toeplitz(layer, own["W"].values))
+            T = np.zeros((d_out, layer["d_in"]), dtype=np.int64)
+            dT = np.zeros((len(W.tangents), *T.shape), dtype=np.int64)
+            for row, column, c, j in window_entries(layer):
+                T[row, column], dT[:, row, column] = W.values[c, j], W.tangents[:, c, j]
+            return Jet(X.prime, T, dT) @ X
         case "monomial_activation":
             result = X
             for _ in range(layer["degree"] - 1):

@@ -24,8 +24,12 @@ def lightning_arguments(draw, max_layers=3, max_size=4, max_tokens=3, max_heads=
     }
 
 
+WITH_PARAMETERS = ("lightning_attention", "linear", "bias", "convolution")
+KINDS = (*WITH_PARAMETERS, "monomial_activation", "sum", "tied")
+
+
 @st.composite
-def dag_tables(draw, max_layers=5, max_size=3, max_tokens=3, max_degree=3):
+def dag_tables(draw, max_layers=5, max_size=3, max_tokens=3, max_degree=3, kinds=KINDS):
     """Descriptions (FORMAT.md section 2) of networks of all layer types, with at least one parameter."""
     tokens, width = draw(st.integers(1, max_tokens)), draw(st.integers(1, max_size))
     widths = {"input": width}
@@ -39,20 +43,42 @@ def dag_tables(draw, max_layers=5, max_size=3, max_tokens=3, max_degree=3):
     def linear(source, out):
         add("linear", [source], out, d_in=widths[source], d_out=out)
 
+    def convolution(source):
+        d_in = widths[source]
+        kernel, stride = draw(st.integers(1, d_in)), draw(st.integers(1, 2))
+        positions = (d_in - kernel) // stride + 1
+        channels = draw(st.integers(1, max(1, max_size // positions)))
+        sizes = {"kernel": kernel, "stride": stride, "channels": channels}
+        add("convolution", [source], channels * positions, d_in=d_in, **sizes)
+
+    def tied(layer):
+        """A layer that uses the matrices of an earlier one."""
+        sizes = {key: value for key, value in layer.items() if key not in ("id", "inputs", "type")}
+        width = widths[layer["inputs"][0]]
+        source = draw(st.sampled_from(sorted(name for name in widths if widths[name] == width)))
+        add(layer["type"], [source], widths[layer["id"]], **sizes, weights=layer["id"])
+
     for _ in range(draw(st.integers(1, max_layers))):
         source = draw(st.sampled_from(sorted(widths)))
-        kind = draw(st.sampled_from(["lightning_attention", "linear", "monomial_activation", "sum"]))
+        owners = [layer for layer in layers if layer["type"] in WITH_PARAMETERS and "weights" not in layer]
+        kind = draw(st.sampled_from([kind for kind in kinds if kind != "tied" or owners]))
         size = draw(st.integers(1, max_size))
         if kind == "lightning_attention":
             add(kind, [source], size, d_in=widths[source], d_out=size, rank=draw(st.integers(1, max_size)))
         elif kind == "linear":
             linear(source, size)
+        elif kind == "bias":
+            add(kind, [source], widths[source], width=widths[source])
+        elif kind == "convolution":
+            convolution(source)
+        elif kind == "tied":
+            tied(draw(st.sampled_from(owners)))
         elif kind == "monomial_activation":
             add(kind, [source], widths[source], degree=draw(st.integers(1, max_degree)))
         else:
             fitting = sorted(name for name in widths if widths[name] == widths[source])
             add(kind, draw(st.lists(st.sampled_from(fitting), min_size=2, max_size=3)), widths[source])
-    if not any(layer["type"] in ("lightning_attention", "linear") for layer in layers):
+    if not any(layer["type"] in WITH_PARAMETERS for layer in layers):
         linear(layers[-1]["id"], draw(st.integers(1, max_size)))
 
     used = {source for layer in layers for source in layer["inputs"]}

@@ -14,7 +14,7 @@ from lightningalg.certificates.records import FORMAT_NAME, FORMAT_VERSION, sha25
 from lightningalg.errors import InputError
 
 MAX_BYTES = 64 * 2**20
-MAX_DEPTH = 40
+MAX_DEPTH = 200
 
 
 def read_text(path: Path, *, what: str, max_bytes: int = MAX_BYTES) -> str:

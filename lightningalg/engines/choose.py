@@ -5,8 +5,9 @@ from __future__ import annotations
 from lightningalg.engines.base import AbstractLinearAlgebra
 from lightningalg.errors import InputError
 
-#: entries up to which FLINT is taken: conversion and rank stay within a few milliseconds
-FLINT_ENTRIES = 20_000
+#: entries up to which FLINT is taken: its conversion and three eliminations cost less than a
+#: millisecond, and the own elimination is faster beyond (benchmarks/rank.py)
+FLINT_ENTRIES = 2_000
 
 NAMES = ("auto", "flint", "blocked")
 

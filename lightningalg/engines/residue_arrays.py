@@ -5,7 +5,7 @@ float64. Every product of k terms is exact as long as k h^2 < 2^53; longer ones
 are cut. ``ResidueArray``, ``DualArray`` and ``TapedArray`` are matrix-likes
 (``networks.matrix.MatrixLike``), so that a layer's one ``forward`` runs on them;
 the rule of differentiation of a layer follows from those of ``+``, entrywise
-``*``, ``@`` and ``.T``.
+``*``, ``@``, ``.T``, ``add_column``, ``take_rows`` and ``reshape``.
 """
 
 from __future__ import annotations
@@ -97,6 +97,10 @@ def _transpose(values: np.ndarray) -> np.ndarray:
     return values.swapaxes(-1, -2)
 
 
+def _reshape(values: np.ndarray, rows: int) -> np.ndarray:
+    return values.reshape(*values.shape[:-2], rows, values.shape[-2] * values.shape[-1] // rows)
+
+
 class ResidueArray:
     """A matrix (r, c), or a batch of them (N, r, c), over GF(p)."""
 
@@ -119,6 +123,18 @@ class ResidueArray:
     def T(self) -> ResidueArray:
         """The transpose of every matrix of the batch."""
         return ResidueArray(self.field, _transpose(self.values))
+
+    def add_column(self, column: ResidueArray) -> ResidueArray:
+        """Add a column (r, 1) to each column of every matrix of the batch."""
+        return ResidueArray(self.field, self.field.reduce(self.values + column.values))
+
+    def take_rows(self, numbers: Sequence[int]) -> ResidueArray:
+        """Return these rows of every matrix of the batch."""
+        return ResidueArray(self.field, self.values[..., np.fromiter(numbers, np.intp), :])
+
+    def reshape(self, rows: int) -> ResidueArray:
+        """Return the entries of every matrix of the batch in another number of rows."""
+        return ResidueArray(self.field, _reshape(self.values, rows))
 
 
 class DualArray:
@@ -152,7 +168,26 @@ class DualArray:
     @property
     def T(self) -> DualArray:
         """The transpose."""
-        return DualArray(self.value.T, None if self.tangent is None else self.tangent.T)
+        return self._linear(lambda a: a.T)
+
+    def add_column(self, column: DualArray) -> DualArray:
+        """Add a column to each column."""
+        tangent = self.tangent
+        if column.tangent is not None:
+            zero = ResidueArray(self.value.field, np.zeros_like(self.value.values))
+            tangent = (zero if tangent is None else tangent).add_column(column.tangent)
+        return DualArray(self.value.add_column(column.value), tangent)
+
+    def take_rows(self, numbers: Sequence[int]) -> DualArray:
+        """Return these rows."""
+        return self._linear(lambda a: a.take_rows(numbers))
+
+    def reshape(self, rows: int) -> DualArray:
+        """Return the same entries in another number of rows."""
+        return self._linear(lambda a: a.reshape(rows))
+
+    def _linear(self, function: Callable[[ResidueArray], ResidueArray]) -> DualArray:
+        return DualArray(function(self.value), None if self.tangent is None else function(self.tangent))
 
 
 def _plus(left: ResidueArray | None, right: ResidueArray | None) -> ResidueArray | None:
@@ -217,6 +252,33 @@ class TapedArray:
     def T(self) -> TapedArray:
         """The transpose of every matrix of the batch."""
         return self._derived(_transpose(self.values), (self, _transpose))
+
+    def add_column(self, column: TapedArray) -> TapedArray:
+        """Add a column (r, 1) to each column of every matrix of the batch."""
+        reduce = self.field.reduce
+        return self._derived(
+            reduce(self.values + column.values),
+            (self, lambda bar: bar),
+            (column, lambda bar: reduce(bar.sum(axis=-1, keepdims=True))),  # exact for up to 2^30 columns
+        )
+
+    def take_rows(self, numbers: Sequence[int]) -> TapedArray:
+        """Return these rows of every matrix of the batch."""
+        rows, height = np.fromiter(numbers, np.intp), self.values.shape[-2]
+        return self._derived(
+            self.values[..., rows, :], (self, lambda bar: self._put_back(bar, rows, height))
+        )
+
+    def _put_back(self, bar: np.ndarray, rows: np.ndarray, height: int) -> np.ndarray:
+        """Add each row of ``bar`` to the row that it was taken from: sums of up to 2^30 residues are exact."""
+        result = np.zeros((height, *bar.shape[:-2], bar.shape[-1]))
+        np.add.at(result, rows, np.moveaxis(bar, -2, 0))
+        return np.moveaxis(self.field.reduce(result), 0, -2)
+
+    def reshape(self, rows: int) -> TapedArray:
+        """Return the entries of every matrix of the batch in another number of rows."""
+        height = self.values.shape[-2]
+        return self._derived(_reshape(self.values, rows), (self, lambda bar: _reshape(bar, height)))
 
     def gradients(self, cotangent: np.ndarray, leaves: Sequence[TapedArray]) -> list[np.ndarray | None]:
         """Return for each leaf the batch of derivatives of ``<cotangent, self>``; ``None`` for zero."""

@@ -5,11 +5,12 @@ Both are exact for all sizes that a certificate may name: no polynomial is expan
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, inf
 
 from lightningalg.errors import TooLargeError, UnsupportedError
-from lightningalg.networks.network import INPUT, Network
+from lightningalg.networks.network import Network
 
 MAX_DEGREE = 4096
 
@@ -55,9 +56,16 @@ class _Uniform:
         return _Uniform(self.entry * other.entry)
 
     __matmul__ = __mul__
+    add_column = __add__
 
     @property
     def T(self) -> _Uniform:
+        return self
+
+    def take_rows(self, numbers: Sequence[int]) -> _Uniform:
+        return self
+
+    def reshape(self, rows: int) -> _Uniform:
         return self
 
 
@@ -67,7 +75,7 @@ def degrees_by_layer(network: Network) -> dict[str, Degrees]:
     Raises
     ------
     UnsupportedError
-        If a sum adds values of different degrees (residual connections): the map is not homogeneous.
+        If a sum adds values of different degrees (residual connections, biases): the map is not homogeneous.
 
     Examples
     --------
@@ -81,10 +89,7 @@ def degrees_by_layer(network: Network) -> dict[str, Degrees]:
         (block.node, block.name): _Uniform(Degrees(0, (*zero[:i], 1, *zero[i + 1 :])))
         for i, block in enumerate(blocks)
     }
-    values = {INPUT: _Uniform(Degrees(1, zero))}
-    for node in network.nodes:
-        own = {name: units[node.id, name] for name in node.layer.parameter_shapes()}
-        values[node.id] = node.layer.forward(own, *(values[source] for source in node.inputs))
+    values = network.values(units, _Uniform(Degrees(1, zero)))
     return {node.id: values[node.id].entry for node in network.nodes}
 
 
@@ -108,9 +113,16 @@ class _DegreeSet:
         return _DegreeSet(sums)
 
     __matmul__ = __mul__
+    add_column = __add__
 
     @property
     def T(self) -> _DegreeSet:
+        return self
+
+    def take_rows(self, numbers: Sequence[int]) -> _DegreeSet:
+        return self
+
+    def reshape(self, rows: int) -> _DegreeSet:
         return self
 
 
@@ -132,36 +144,44 @@ def possible_degrees(network: Network) -> tuple[int, ...]:
     >>> possible_degrees(la.lightning((2, 2, 2), (1, 1), residual=True))
     (1, 3, 5, 7, 9)
     """
-    constant = _DegreeSet(1)
-    values = {INPUT: _DegreeSet(2)}
-    for node in network.nodes:
-        own = dict.fromkeys(node.layer.parameter_shapes(), constant)
-        values[node.id] = node.layer.forward(own, *(values[source] for source in node.inputs))
-    return tuple(_bits(values[network.output].mask))
+    constants = {(block.node, block.name): _DegreeSet(1) for block in network.parameter_blocks}
+    return tuple(_bits(network.forward(constants, _DegreeSet(2)).mask))
 
 
 class _TermCount:
-    """A matrix-like of a given shape whose entries are polynomials of at most ``terms`` terms."""
+    """A matrix-like of a given shape whose entries are polynomials of at most ``terms`` terms.
 
-    __slots__ = ("shape", "terms")
+    ``largest`` is the number of entries of the largest matrix that it was made from, itself included.
+    """
 
-    def __init__(self, shape: tuple[int, int], terms: int):
+    __slots__ = ("largest", "shape", "terms")
+
+    def __init__(self, shape: tuple[int, int], terms: int, *sources: _TermCount):
         self.shape = shape
         self.terms = min(terms, TERM_LIMIT)
+        self.largest = max([shape[0] * shape[1], *(source.largest for source in sources)])
 
     def __add__(self, other: _TermCount) -> _TermCount:
-        return _TermCount(self.shape, self.terms + other.terms)
+        return _TermCount(self.shape, self.terms + other.terms, self, other)
+
+    add_column = __add__
 
     def __mul__(self, other: _TermCount) -> _TermCount:
-        return _TermCount(self.shape, self.terms * other.terms)
+        return _TermCount(self.shape, self.terms * other.terms, self, other)
 
     def __matmul__(self, other: _TermCount) -> _TermCount:
-        inner = self.shape[1]
-        return _TermCount((self.shape[0], other.shape[1]), inner * self.terms * other.terms)
+        terms = self.shape[1] * self.terms * other.terms
+        return _TermCount((self.shape[0], other.shape[1]), terms, self, other)
 
     @property
     def T(self) -> _TermCount:
-        return _TermCount((self.shape[1], self.shape[0]), self.terms)
+        return _TermCount((self.shape[1], self.shape[0]), self.terms, self)
+
+    def take_rows(self, numbers: Sequence[int]) -> _TermCount:
+        return _TermCount((len(numbers), self.shape[1]), self.terms, self)
+
+    def reshape(self, rows: int) -> _TermCount:
+        return _TermCount((rows, self.shape[0] * self.shape[1] // rows), self.terms, self)
 
 
 def predicted_terms(network: Network) -> int:
@@ -177,11 +197,26 @@ def predicted_terms(network: Network) -> int:
     >>> predicted_terms(la.lightning((3, 3), (2,), tokens=2))
     108
     """
-    values = {INPUT: _TermCount((network.width, network.tokens), 1)}
-    for node in network.nodes:
-        own = {name: _TermCount(shape, 1) for name, shape in node.layer.parameter_shapes().items()}
-        values[node.id] = node.layer.forward(own, *(values[source] for source in node.inputs))
-    return int(min(values[network.output].terms, _monomials(network)))
+    return int(min(_counted(network).terms, _monomials(network)))
+
+
+def largest_matrix(network: Network) -> int:
+    """Return the number of entries of the largest matrix that an evaluation makes.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> largest_matrix(la.lightning((3, 2), (1,), tokens=5))  # the 5 x 5 scores
+    25
+    """
+    return _counted(network).largest
+
+
+def _counted(network: Network) -> _TermCount:
+    blocks = {(block.node, block.name): _TermCount(block.shape, 1) for block in network.parameter_blocks}
+    value: _TermCount = network.forward(blocks, _TermCount((network.width, network.tokens), 1))
+    return value
+
 
 
 def _monomials(network: Network) -> int | float:

@@ -14,6 +14,7 @@ import numpy as np
 
 from lightningalg.certificates.sampling import stream_bytes
 from lightningalg.engines.residue_arrays import DualArray, ResidueArray, ResidueField, TapedArray
+from lightningalg.maps.grading import largest_matrix
 from lightningalg.networks.network import Network, ParameterBlock
 
 #: entries of the widest intermediate batch: 1 MB of float64 stays in the cache, three times faster than 16 MB
@@ -25,7 +26,8 @@ class SampledJacobian:
 
     Everything is determined by ``(network, prime, seed)``; rows are computed
     when asked for. Working memory beside the result: a few arrays of at most
-    max(2^17, n) float64 numbers.
+    max(2^17, ``largest``) float64 numbers, ``largest`` being the entries of the
+    largest matrix of one evaluation.
 
     Parameters
     ----------
@@ -48,16 +50,18 @@ class SampledJacobian:
         self.network = network
         self.field = field
         self.seed = seed
-        self.point = self._stream("parameters", network.parameter_count)
+        self.largest = largest_matrix(network)
+        self.point = self._streams(["parameters"], network.parameter_count)[0]
 
-    def _stream(self, label: str, count: int) -> np.ndarray:
-        words = np.frombuffer(stream_bytes(self.seed, label, count), dtype=">u4")
-        return self.field.from_integers(words.astype(np.int64))
+    def _streams(self, labels: Sequence[str], count: int) -> np.ndarray:
+        """Return the first ``count`` residues of each stream, one row for each label."""
+        data = b"".join(stream_bytes(self.seed, label, count) for label in labels)
+        words = np.frombuffer(data, dtype=">u4").astype(np.int64)
+        return self.field.from_integers(words).reshape(len(labels), count)
 
     def _batch(self, kind: str, samples: Sequence[int], height: int) -> np.ndarray:
-        shape = (height, self.network.tokens)
-        rows = [self._stream(f"{kind}/{j}", height * self.network.tokens).reshape(shape) for j in samples]
-        return np.stack(rows)
+        values = self._streams([f"{kind}/{j}" for j in samples], height * self.network.tokens)
+        return values.reshape(len(samples), height, self.network.tokens)
 
     def _matrices(self, values: np.ndarray) -> dict[tuple[str, str], np.ndarray]:
         return {
@@ -86,10 +90,7 @@ class SampledJacobian:
         return result
 
     def _chunks(self, samples: Sequence[int]) -> Iterator[tuple[int, Sequence[int]]]:
-        largest = max(block.size for block in self.network.parameter_blocks)
-        tokens = self.network.tokens
-        activations = tokens * max(tokens, *self.network.widths.values())  # t x t: the scores
-        step = max(1, _CHUNK_ENTRIES // max(largest, activations))
+        step = max(1, _CHUNK_ENTRIES // self.largest)
         for start in range(0, len(samples), step):
             yield start, samples[start : start + step]
 

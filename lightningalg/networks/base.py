@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar
 
 from lightningalg.errors import InputError
 
 MAX_SIZE = 1_000_000
+
+#: keys of a layer's table that are not sizes
+RESERVED_KEYS = ("id", "inputs", "type", "weights")
+_TYPE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 def shown(value: object, length: int = 60) -> str:
@@ -38,7 +43,16 @@ class AbstractLayer(ABC):
 
     Concrete layers are frozen dataclasses with positive integer fields; these
     are also the keys of the layer in TOML and JSON. They are found by their
-    ``type_name``; nothing else needs to know about a new one.
+    ``type_name``; nothing else needs to know about a new one. They are not subclassed: what is proved of a
+    layer's type need not hold for another ``forward``.
+
+    Layers of other distributions are found by the entry point group
+    ``lightningalg.layers``; the entry's name is the ``type_name``.
+
+    Raises
+    ------
+    TypeError
+        Where a class is derived from a concrete layer.
     """
 
     #: the ``type`` in TOML, JSON and certificates
@@ -46,6 +60,13 @@ class AbstractLayer(ABC):
 
     #: fewest and most inputs; ``None``: no limit
     arity: ClassVar[tuple[int, int | None]] = (1, 1)
+
+    def __init_subclass__(cls) -> None:
+        for base in cls.__bases__:
+            if hasattr(base, "type_name"):
+                raise TypeError(
+                    f"{cls.__name__} derives from the layer {base.__name__}: derive it from AbstractLayer"
+                )
 
     def __post_init__(self) -> None:
         for name, value in self.sizes().items():
@@ -69,4 +90,28 @@ class AbstractLayer(ABC):
 
     @abstractmethod
     def forward(self, parameters: Mapping[str, Any], *inputs: Any) -> Any:
-        """Return the value; uses only ``+``, entrywise ``*``, ``@`` and ``.T`` of matrix-likes."""
+        """Return the value; uses only what every matrix-like has (``networks.matrix.MatrixLike``)."""
+
+
+def why_no_layer_type(item: object) -> str | None:
+    """Return what keeps an object from being a concrete layer class, or ``None`` if nothing does.
+
+    Examples
+    --------
+    >>> why_no_layer_type(int)
+    'it is no subclass of AbstractLayer'
+    """
+    if not isinstance(item, type) or not issubclass(item, AbstractLayer):
+        return "it is no subclass of AbstractLayer"
+    missing = sorted(getattr(item, "__abstractmethods__", ()))
+    if missing:
+        return f"it does not define {', '.join(missing)}"
+    if not is_dataclass(item):
+        return "it is no dataclass"
+    name = getattr(item, "type_name", None)
+    if not isinstance(name, str) or not _TYPE_NAME.fullmatch(name):
+        return f"its type_name is {shown(name)!r}: accepted are lower-case letters, digits and '_'"
+    taken = [field.name for field in fields(item) if field.name in RESERVED_KEYS]
+    if taken:
+        return f"its field {taken[0]!r} is a key that every layer has"
+    return None

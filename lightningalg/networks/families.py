@@ -53,11 +53,11 @@ class Family:
 
 
 def attention_chain(network: Network) -> tuple[LightningAttention, ...] | None:
-    """Return the layers if the network is a plain chain of single attention heads, else ``None``."""
+    """Return the layers if the network is a plain chain of single attention heads, none tied, else ``None``."""
     source = INPUT
     layers = []
     for node in network.nodes:
-        if node.inputs != (source,) or not isinstance(node.layer, LightningAttention):
+        if node.inputs != (source,) or node.weights or not isinstance(node.layer, LightningAttention):
             return None
         layers.append(node.layer)
         source = node.id

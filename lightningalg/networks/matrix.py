@@ -9,10 +9,11 @@ from lightningalg.errors import ShapeError
 
 
 class MatrixLike(Protocol):
-    """What a layer may use of a matrix: sums, products, entrywise products, the transpose.
+    """What a layer may use of a matrix: arithmetic, and rearranging its entries.
 
-    ``Matrix`` (any ring), ``ResidueArray`` (a batch modulo p), ``DualArray``
-    and ``TapedArray`` (a batch with derivatives) all provide it.
+    ``+``, entrywise ``*``, ``@``, ``.T``, ``add_column``, ``take_rows`` and ``reshape``. ``Matrix`` (any
+    ring), ``ResidueArray`` (a batch modulo p), ``DualArray`` and ``TapedArray`` (a batch with
+    derivatives) all provide them.
     """
 
     def __add__(self, other: Any) -> Self: ...
@@ -20,6 +21,17 @@ class MatrixLike(Protocol):
     def __matmul__(self, other: Any) -> Self: ...
     @property
     def T(self) -> Self: ...
+    def add_column(self, column: Any) -> Self:
+        """Return the matrix with ``column`` (r x 1) added to each of its columns."""
+        ...
+
+    def take_rows(self, numbers: Sequence[int]) -> Self:
+        """Return the matrix of the rows with these numbers (from 0), in this order; rows may recur."""
+        ...
+
+    def reshape(self, rows: int) -> Self:
+        """Return the matrix with this many rows and the same entries, read row by row."""
+        ...
 
 
 class Matrix:
@@ -61,6 +73,39 @@ class Matrix:
     def T(self) -> Matrix:
         """The transpose."""
         return Matrix(zip(*self.rows, strict=True))
+
+    def add_column(self, column: Matrix) -> Matrix:
+        """Return ``self + column @ (1 ... 1)``.
+
+        Examples
+        --------
+        >>> Matrix([[1, 2], [3, 4]]).add_column(Matrix([[10], [20]]))
+        Matrix([[11, 12], [23, 24]])
+        """
+        if column.shape != (self.shape[0], 1):
+            raise ShapeError(f"{_size(column)} added to the columns of {_size(self)}: the heights must be equal")
+        return Matrix([a + b for a in row] for row, (b,) in zip(self.rows, column.rows, strict=True))
+
+    def take_rows(self, numbers: Sequence[int]) -> Matrix:
+        """Return the matrix of these rows.
+
+        Examples
+        --------
+        >>> Matrix([[1, 2], [3, 4]]).take_rows([1, 0, 1])
+        Matrix([[3, 4], [1, 2], [3, 4]])
+        """
+        return Matrix(self.rows[number] for number in numbers)
+
+    def reshape(self, rows: int) -> Matrix:
+        """Return the same entries, row by row, in another number of rows.
+
+        Examples
+        --------
+        >>> Matrix([[1, 2, 3], [4, 5, 6]]).reshape(3)
+        Matrix([[1, 2], [3, 4], [5, 6]])
+        """
+        entries = [entry for row in self.rows for entry in row]
+        return Matrix.from_flat(entries, (rows, len(entries) // rows))
 
     def map(self, function: Callable[[Any], Any]) -> Matrix:
         """Return the matrix of ``function(entry)``."""

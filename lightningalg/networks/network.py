@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
-from lightningalg.errors import InputError, ShapeError
+from lightningalg.errors import InputError, LightningAlgError, ShapeError
 from lightningalg.networks.base import AbstractLayer, positive_size
+from lightningalg.networks.layers import LAYER_TYPES
 
 if TYPE_CHECKING:
     from lightningalg.maps.polynomial_map import PolynomialMap
@@ -23,11 +24,16 @@ _ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A layer at its place in the graph: its ``id`` and the ids of its inputs."""
+    """A layer at its place in the graph: its ``id`` and the ids of its inputs.
+
+    With ``weights`` it is *tied*: it has no parameters of its own but uses those of the layer with this id,
+    the *owner*, which is of the same type and sizes.
+    """
 
     id: str
     inputs: tuple[str, ...]
     layer: AbstractLayer
+    weights: str | None = None
 
     def __post_init__(self) -> None:
         inputs = (self.inputs,) if isinstance(self.inputs, str) else tuple(self.inputs)
@@ -37,6 +43,14 @@ class Node:
                 f"layer id {str(self.id)[:80]!r}: accepted are 1 to 64 letters, digits, '_', '-', '.', "
                 f"starting with a letter, other than 'input'"
             )
+        built_in = LAYER_TYPES.get(self.layer.type_name)
+        if built_in is not None and type(self.layer) is not built_in:
+            raise InputError(f"{self}: the class {type(self.layer).__name__} uses the name of a built-in type")
+
+    @property
+    def owner(self) -> str:
+        """The id of the layer whose parameters this one uses: its own, unless it is tied."""
+        return self.id if self.weights is None else self.weights
 
     def __str__(self) -> str:
         return f'layer "{self.id}" ({self.layer.type_name})'
@@ -65,9 +79,10 @@ class Network:
     """A network on ``width x tokens`` inputs: layers on a networkx DAG with one output.
 
     Two networks are equal if their descriptions are: same tokens, width, ids,
-    inputs, types and sizes. Nodes are kept in topological order (the given
-    order where it already is one). ``theta`` lists all parameters: nodes in
-    order, matrices in their layer's order, row by row.
+    inputs, types, sizes and ties. Nodes are kept in topological order, owners
+    before the layers tied to them (the given order where it already is one).
+    ``theta`` lists all parameters: nodes in order, matrices in their layer's
+    order, row by row; tied nodes have none.
 
     Parameters
     ----------
@@ -100,6 +115,7 @@ class Network:
         self.width = self._input_width(width)
         self.output = self._output()
         self.widths = self._check_shapes()
+        self._check_ties()
 
     # -- construction -------------------------------------------------------
 
@@ -139,6 +155,24 @@ class Network:
             widths[node.id] = node.layer.output_width(wanted)
         return widths
 
+    def _check_ties(self) -> None:
+        for node in self.nodes:
+            if node.weights is None:
+                continue
+            owner = self.by_id[node.weights]
+            if not node.layer.parameter_shapes():
+                raise InputError(f"{node} has no parameters, so that it takes no weights")
+            if owner.weights is not None:
+                raise InputError(
+                    f'{node} takes its weights from "{owner.id}", which has none of its own: '
+                    f'name "{owner.weights}"'
+                )
+            if owner.layer != node.layer:
+                raise ShapeError(
+                    f"{node} with {_sizes(node)} takes its weights from {owner} with {_sizes(owner)}: type and "
+                    f"sizes must be equal"
+                )
+
     # -- structure ----------------------------------------------------------
 
     @cached_property
@@ -160,6 +194,12 @@ class Network:
         """Nodes by id."""
         return {node.id: node for node in self.nodes}
 
+    @cached_property
+    def sharing(self) -> frozenset[str]:
+        """The ids of the layers that share their parameters: the tied ones and their owners."""
+        tied = [node for node in self.nodes if node.weights is not None]
+        return frozenset(name for node in tied for name in (node.id, node.owner))
+
     @property
     def output_width(self) -> int:
         """Number of rows of the output."""
@@ -171,6 +211,8 @@ class Network:
         blocks = []
         offset = 0
         for node in self.nodes:
+            if node.weights is not None:
+                continue
             for name, shape in node.layer.parameter_shapes().items():
                 blocks.append(ParameterBlock(node.id, name, shape, offset))
                 offset += shape[0] * shape[1]
@@ -189,11 +231,28 @@ class Network:
         ``parameters`` maps ``(node id, matrix name)`` to matrices over any ring
         (see ``MatrixLike``); ``X`` is ``width x tokens`` over the same ring.
         """
+        return self.values(parameters, X)[self.output]
+
+    def values(self, parameters: Mapping[tuple[str, str], Any], X: Any) -> dict[str, Any]:
+        """Return the values of ``"input"`` and of all layers, by id; arguments as of ``forward``.
+
+        Raises
+        ------
+        InputError
+            If the ``forward`` of a layer that is not built in fails.
+        """
         values = {INPUT: X}
         for node in self.nodes:
-            own = {name: parameters[node.id, name] for name in node.layer.parameter_shapes()}
-            values[node.id] = node.layer.forward(own, *(values[source] for source in node.inputs))
-        return values[self.output]
+            own = {name: parameters[node.owner, name] for name in node.layer.parameter_shapes()}
+            inputs = [values[source] for source in node.inputs]
+            try:
+                values[node.id] = node.layer.forward(own, *inputs)
+            except Exception as error:
+                if node.layer.type_name in LAYER_TYPES or isinstance(error, (LightningAlgError, MemoryError)):
+                    raise
+                why = " ".join(str(error).split())[:200]
+                raise InputError(f"{node} cannot be evaluated: {type(error).__name__}: {why}") from error
+        return values
 
     def polynomial_map(self) -> PolynomialMap:
         """Return the exact polynomial map ``(theta, X) -> f_theta(X)`` over QQ."""
@@ -223,7 +282,8 @@ class Network:
         for node in other.nodes:
             names[node.id] = fresh = _fresh_id(node.id, taken)
             taken.add(fresh)
-            nodes.append(Node(fresh, tuple(names[source] for source in node.inputs), node.layer))
+            weights = None if node.weights is None else names[node.weights]
+            nodes.append(Node(fresh, tuple(names[source] for source in node.inputs), node.layer, weights))
         return Network(nodes, tokens=self.tokens, width=self.width)
 
     # -- description --------------------------------------------------------
@@ -231,7 +291,13 @@ class Network:
     def to_json(self) -> dict[str, Any]:
         """Return the description of FORMAT.md section 2."""
         layers = [
-            {"id": node.id, "inputs": list(node.inputs), "type": node.layer.type_name, **node.layer.sizes()}
+            {
+                "id": node.id,
+                "inputs": list(node.inputs),
+                "type": node.layer.type_name,
+                **node.layer.sizes(),
+                **({} if node.weights is None else {"weights": node.weights}),
+            }
             for node in self.nodes
         ]
         return {"tokens": self.tokens, "width": self.width, "layers": layers}
@@ -285,14 +351,29 @@ def _ordered(nodes: Sequence[Node]) -> tuple[Node, ...]:
         for source in node.inputs:
             if source != INPUT and source not in by_id:
                 raise InputError(f'{node} reads "{str(source)[:80]}", which is no layer of this network')
+        if node.weights is not None and node.weights not in by_id:
+            raise InputError(
+                f'{node} takes its weights from "{str(node.weights)[:80]}", which is no layer of this network'
+            )
     position = {node.id: number for number, node in enumerate(nodes)} | {INPUT: -1}
     graph = _graph(nodes)
+    ties = {(node.owner, node.id) for node in nodes if node.weights is not None} - set(graph.edges)
+    graph.add_edges_from(ties)
     try:
         order = list(nx.lexicographical_topological_sort(graph, key=position.__getitem__))
     except nx.NetworkXUnfeasible:
-        cycle = " -> ".join(edge[0] for edge in nx.find_cycle(graph))
-        raise InputError(f"the layers form a cycle: {cycle[:200]}") from None
+        cycle = nx.find_cycle(graph)
+        for owner, tied in cycle:
+            if (owner, tied) in ties:
+                raise InputError(
+                    f'{by_id[tied]} takes its weights from "{owner}", which does not come before it'
+                ) from None
+        raise InputError(f"the layers form a cycle: {' -> '.join(edge[0] for edge in cycle)[:200]}") from None
     return tuple(by_id[name] for name in order if name != INPUT)
+
+
+def _sizes(node: Node) -> str:
+    return ", ".join(f"{name} {size}" for name, size in node.layer.sizes().items())
 
 
 def _fresh_id(wanted: str, taken: set[str]) -> str:

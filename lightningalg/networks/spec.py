@@ -14,7 +14,8 @@ from typing import Any
 
 from lightningalg import builders
 from lightningalg.errors import InputError
-from lightningalg.networks.layers import LAYER_TYPES
+from lightningalg.networks.base import RESERVED_KEYS
+from lightningalg.networks.layers import LAYER_TYPES, layer_type
 from lightningalg.networks.network import INPUT, Network, Node
 
 #: keys of each kind besides ``kind``; the first ones are required
@@ -65,21 +66,26 @@ def _node(table: Mapping[str, Any], number: int, previous: str) -> Node:
     name = table.get("id", f"layer{number}")
     where = f'layer "{str(name)[:64]}"'
     type_name = table.get("type")
-    if not isinstance(type_name, str) or type_name not in LAYER_TYPES:
-        known = ", ".join(LAYER_TYPES)
-        problem = "has no type" if type_name is None else f"has the unknown type {str(type_name)[:60]!r}"
-        raise InputError(f"{where} {problem}: known types are {known}")
-    layer_type = LAYER_TYPES[type_name]
-    sizes = [field.name for field in fields(layer_type)]  # type: ignore[arg-type]
-    _check_keys(table, {"id", "inputs", "type", *sizes}, f"{where} ({type_name})")
+    if not isinstance(type_name, str):
+        problem = "has no type" if type_name is None else f"has the type {str(type_name)[:60]!r}"
+        raise InputError(f"{where} {problem}: known types are {', '.join(LAYER_TYPES)}")
+    try:
+        kind = layer_type(type_name)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    sizes = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    _check_keys(table, {*RESERVED_KEYS, *sizes}, f"{where} ({type_name})")
     missing = [size for size in sizes if size not in table]
     if missing:
         raise InputError(f"{where} ({type_name}) needs {' and '.join(missing)}")
     try:
-        layer = layer_type(**{size: table[size] for size in sizes})
+        layer = kind(**{size: table[size] for size in sizes})
     except InputError as error:
-        raise InputError(f"{where} ({type_name}): {error}") from None
-    return Node(name, _inputs(table.get("inputs", [previous]), where), layer)
+        raise type(error)(f"{where} ({type_name}): {error}") from None
+    weights = table.get("weights")
+    if weights is not None and not isinstance(weights, str):
+        raise InputError(f'{where}: "weights" must be the id of the layer whose parameters it uses')
+    return Node(name, _inputs(table.get("inputs", [previous]), where), layer, weights)
 
 
 def _inputs(value: object, where: str) -> tuple[str, ...]:
@@ -135,4 +141,5 @@ def to_toml(network: Network) -> str:
         lines += ["", "[[layer]]", f'id = "{node.id}"', f"inputs = [{inputs}]"]
         lines += [f'type = "{node.layer.type_name}"']
         lines += [f"{name} = {size}" for name, size in node.layer.sizes().items()]
+        lines += [] if node.weights is None else [f'weights = "{node.weights}"']
     return "\n".join(lines) + "\n"

@@ -54,7 +54,7 @@ class _Search:
         self.best = lru_cache(maxsize=None)(self._best)
 
     def _best(self, start: int, stop: int) -> Derivation:
-        """Return the least bound for the composite of stages ``start+1 .. stop``, its first activation left out."""
+        """Return the least bound for stages ``start+1 .. stop``, the first activation left out."""
         return min(self._arguments(start, stop), key=lambda derivation: derivation[0])
 
     def _arguments(self, start: int, stop: int) -> Iterator[Derivation]:
@@ -65,8 +65,8 @@ class _Search:
             right, right_steps = self.best(at, stop)
             gauge = self.stages.gauge(start, at, stop)
             total = left + right - gauge
-            steps = {"from": start, "to": stop, "argument": "cut", "dimension": total, "at": at, "gauge": gauge}
-            yield total, {**steps, "parts": [left_steps, right_steps]}
+            steps = {"from": start, "to": stop, "argument": "cut", "dimension": total}
+            yield total, {**steps, "at": at, "gauge": gauge, "parts": [left_steps, right_steps]}
 
     def _direct(self, start: int, stop: int) -> Iterator[tuple[str, int]]:
         """Yield the bounds that need no cut, the plainest first."""
@@ -112,7 +112,7 @@ class _Search:
             yield "span", count * (e - count) + seen
 
     def _coefficients(self, start: int, stop: int) -> Iterator[tuple[str, int]]:
-        """Few coefficients; after a linear stage their matrix has no more rank than the stage's input width."""
+        """Few coefficients; after a linear stage their matrix has at most the rank of its input width."""
         degrees = self._degrees(start, stop)
         if degrees is None:
             return

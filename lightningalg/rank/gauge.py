@@ -10,18 +10,17 @@ import numpy as np
 
 from lightningalg.networks.families import attention_chain
 from lightningalg.networks.layers.lightning_attention import LightningAttention
-from lightningalg.networks.layers.monomial_activation import MonomialActivation
 from lightningalg.networks.network import Network
 from lightningalg.rank.upper_bounds.layerwise import joined_linear
-from lightningalg.rank.upper_bounds.torus import is_free
+from lightningalg.rank.upper_bounds.torus import scalings
 
 
 def gauge_columns(network: Network) -> np.ndarray:
     """Return, increasing, the parameters that remain when known symmetries fix the others.
 
     Every head: GL_a fixes an a x a block of K, the scaling of (A, V) one more entry, and a linear layer
-    that alone reads the head a square block of V. Free monomial activations: one entry in each row
-    before them. Chains: GL of the hidden widths fixes blocks of V_i (i < l), and columns that the next
+    that alone reads the head a square block of V. Free activations and convolutions: one entry in each row
+    that can be rescaled. Chains: GL of the hidden widths fixes blocks of V_i (i < l), and columns that the next
     layers cannot see are left out (MATH.md section 4, S1 to S3).
 
     Examples
@@ -39,7 +38,7 @@ def gauge_columns(network: Network) -> np.ndarray:
         _fix_chain(network, blocks)
         return np.flatnonzero(kept)
     for node in network.nodes:
-        if isinstance(node.layer, LightningAttention):
+        if isinstance(node.layer, LightningAttention) and node.weights is None:
             Q, K, V = (blocks[node.id, name] for name in "QKV")
             _fix_head(Q, K, node.layer.d_in)
             if joined_linear(network, node) is not None:
@@ -47,8 +46,8 @@ def gauge_columns(network: Network) -> np.ndarray:
                 Q[0, 0] = False
             else:
                 V[0, 0] = False
-        elif isinstance(node.layer, MonomialActivation) and is_free(network, node):
-            blocks[node.inputs[0], "W"][:, 0] = False
+    for scaling in scalings(network):
+        blocks[scaling.source, "W"][: scaling.count, 0] = False
     return np.flatnonzero(kept)
 
 

@@ -28,7 +28,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A linear layer (``heads`` empty) or a sum of heads, after an activation of degree ``degree`` (1: none)."""
+    """A linear layer (``heads`` empty) or a sum of heads, after an activation of ``degree`` (1: none)."""
 
     width: int
     degree: int = 1
@@ -103,19 +103,23 @@ class Stages:
     def span(self, start: int, stop: int) -> int:
         """Return a proved lower bound of the dimension that values at ``stop`` span, from all of ``start``.
 
-        Shown at special parameters: h <= s heads with forms ``x_1^2, ..., x_h^2`` have no linear syzygy.
+        Shown at special parameters, where ``independent`` coordinates y_1, y_2, ... are algebraically
+        independent: heads with the forms y_h^2 give the distinct monomials y_h^2 y_i. More heads need not
+        help: 4 heads after 2 heads on 2 variables give forms of degree 9, of which there are 10 and not 16.
         """
-        reached = self.effective[start]
+        reached = independent = self.effective[start]
         for k in range(start + 1, stop + 1):
             stage = self.stages[k - 1]
             if k > start + 1 and stage.degree > 1:
-                reached = 1
+                reached = independent
             if stage.residual:
                 continue
             if stage.heads:
-                ranks = sorted((head.value_rank for head in stage.heads), reverse=True)[:reached]
-                reached = sum(min(rank, reached) for rank in ranks)
-            reached = min(reached, self.effective[k])
+                ranks = sorted((head.value_rank for head in stage.heads), reverse=True)
+                together = sum(min(rank, independent) for rank in ranks[:independent])
+                reached = max(min(ranks[0], reached), together)
+                independent = min(independent, sum(ranks))
+            reached, independent = min(reached, self.effective[k]), min(independent, self.effective[k])
         return reached
 
     def gauge(self, start: int, at: int, stop: int) -> int:
@@ -134,6 +138,8 @@ def stages_of(network: Network) -> Stages | None:
     >>> [stage.width for stage in stages_of(la.monomial((2, 3, 1), degree=2)).stages]
     [3, 1]
     """
+    if network.sharing:
+        return None
     position, stages = INPUT, []
     while position != network.output:
         found = _stage(network, position)
@@ -159,7 +165,7 @@ def _stage(network: Network, position: str) -> tuple[Stage, str] | None:
 
 
 def _heads(network: Network, position: str, readers: list[Node]) -> tuple[Stage, str] | None:
-    """Return the stage of attention heads that read ``position`` and are summed, perhaps with ``position``."""
+    """Return the stage of heads that read ``position`` and are summed, perhaps with ``position``."""
     attention = [node for node in readers if isinstance(node.layer, LightningAttention)]
     sums = {node.id for node in readers if isinstance(node.layer, Sum)}
     if not attention or len(attention) + len(sums) != len(readers) or len(sums) > 1:

@@ -12,7 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lightningalg.certificates.files import MAX_BYTES, read_certificate, read_json, read_text, write_atomically
+from lightningalg.certificates.files import (
+    MAX_BYTES,
+    read_certificate,
+    read_json,
+    read_text,
+    write_atomically,
+)
 from lightningalg.errors import InputError
 
 
@@ -40,46 +46,52 @@ def refused(tmp_path, content, *words, **options):
 # -- reading ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text, value", [
-    ("{}", {}),
-    ("[]", []),
-    (' {"a": [1, -2, true, null, "x"]} ', {"a": [1, -2, True, None, "x"]}),
-    ('"\\u00e9\\ud83d\\ude00"', "é😀"),
-    ("9007199254740992", 2**53),
-    ("-9007199254740992", -(2**53)),
-    ('{"a": "[[[[\\"{{{"}', {"a": '[[[["{{{'}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ("{}", {}),
+        ("[]", []),
+        (' {"a": [1, -2, true, null, "x"]} ', {"a": [1, -2, True, None, "x"]}),
+        ('"\\u00e9\\ud83d\\ude00"', "é😀"),
+        ("9007199254740992", 2**53),
+        ("-9007199254740992", -(2**53)),
+        ('{"a": "[[[[\\"{{{"}', {"a": '[[[["{{{'}),
+    ],
+)
 def test_json_is_read(tmp_path, text, value):
     found = read_json(written(tmp_path, text), what="thing")
     assert found == value and type(found) is type(value)
 
 
-@pytest.mark.parametrize("text, words", [
-    ('{"a": 1, "a": 1}', ["'a'", "twice"]),
-    ('{"b": {"a": 1, "c": 2, "a": 2}}', ["'a'", "twice"]),
-    ('{"a": 1, "\\u0061": 2}', ["'a'", "twice"]),
-    ("1.0", ["1.0", "integers"]),
-    ("[1e3]", ["1e3", "integers"]),
-    ("[-0.0]", ["integers"]),
-    ("NaN", ["NaN"]),
-    ("[Infinity]", ["Infinity"]),
-    ("[-Infinity]", ["-Infinity"]),
-    ("123456789012345678", ["2^53", "strings"]),
-    ("9" * 10000, ["2^53"]),
-    ("", ["line 1", "column 1"]),
-    ("{", ["line 1"]),
-    ('{"a": 1,\n "b": }', ["line 2", "column"]),
-    ("{} {}", ["line 1"]),
-    ("{'a': 1}", ["line 1"]),
-    ("[1,]", ["line 1"]),
-    ("\ufeff{}", ["JSON"]),
-    ("[" * 41 + "]" * 41, ["40"]),
-    ("[" * 100000 + "]" * 100000, ["40"]),
-    ("[" * 100000, ["40"]),
-    ('{"a":' * 5000 + "1" + "}" * 5000, ["40"]),
-    ('["\n"]', ["line 1"]),
-    ("import os", ["line 1"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ('{"a": 1, "a": 1}', ["'a'", "twice"]),
+        ('{"b": {"a": 1, "c": 2, "a": 2}}', ["'a'", "twice"]),
+        ('{"a": 1, "\\u0061": 2}', ["'a'", "twice"]),
+        ("1.0", ["1.0", "integers"]),
+        ("[1e3]", ["1e3", "integers"]),
+        ("[-0.0]", ["integers"]),
+        ("NaN", ["NaN"]),
+        ("[Infinity]", ["Infinity"]),
+        ("[-Infinity]", ["-Infinity"]),
+        ("123456789012345678", ["2^53", "strings"]),
+        ("9" * 10000, ["2^53"]),
+        ("", ["line 1", "column 1"]),
+        ("{", ["line 1"]),
+        ('{"a": 1,\n "b": }', ["line 2", "column"]),
+        ("{} {}", ["line 1"]),
+        ("{'a': 1}", ["line 1"]),
+        ("[1,]", ["line 1"]),
+        ("\ufeff{}", ["JSON"]),
+        ("[" * 41 + "]" * 41, ["40"]),
+        ("[" * 100000 + "]" * 100000, ["40"]),
+        ("[" * 100000, ["40"]),
+        ('{"a":' * 5000 + "1" + "}" * 5000, ["40"]),
+        ('["\n"]', ["line 1"]),
+        ("import os", ["line 1"]),
+    ],
+)
 def test_what_is_no_such_json_is_refused(tmp_path, text, words):
     refused(tmp_path, text, *words)
 
@@ -94,10 +106,14 @@ def test_configurations_may_have_fractions_but_not_nan(tmp_path):
     refused(tmp_path, '{"eps": -Infinity}', "Infinity", integers_only=False)
 
 
-@given(st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4), max_leaves=20,
-), st.booleans())  # fmt: skip
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=8),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+        max_leaves=20,
+    ),
+    st.booleans(),
+)
 def test_what_json_writes_is_read_back(tmp_path_factory, value, ascii_only):
     path = tmp_path_factory.getbasetemp() / "value.json"
     text = json.dumps(value, ensure_ascii=ascii_only)
@@ -105,7 +121,9 @@ def test_what_json_writes_is_read_back(tmp_path_factory, value, ascii_only):
     assert read_json(path, what="thing") == value
 
 
-@pytest.mark.parametrize("data, byte", [(b"\xff", 0), (b'{"a": "\xc3("}', 7), (b"\xc0\x80", 0), (b'"\xed\xa0\x80"', 1)])
+@pytest.mark.parametrize(
+    "data, byte", [(b"\xff", 0), (b'{"a": "\xc3("}', 7), (b"\xc0\x80", 0), (b'"\xed\xa0\x80"', 1)]
+)
 def test_invalid_utf8(tmp_path, data, byte):
     refused(tmp_path, data, "UTF-8", f"byte {byte}")
 
@@ -130,8 +148,17 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
     (tmp_path / "folder").mkdir()
     start = time.monotonic()
     before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
-    cases = [("fifo", "regular"), ("folder", "regular"), ("loop", "loop"), ("absent", "No such file"), ("a" * 300, "long"),
-             ("a\0b", "thing"), ("", "regular"), ("/dev/zero", "regular"), ("/dev/null", "regular")]  # fmt: skip
+    cases = [
+        ("fifo", "regular"),
+        ("folder", "regular"),
+        ("loop", "loop"),
+        ("absent", "No such file"),
+        ("a" * 300, "long"),
+        ("a\0b", "thing"),
+        ("", "regular"),
+        ("/dev/zero", "regular"),
+        ("/dev/null", "regular"),
+    ]
     for name, word in cases:
         with pytest.raises(InputError, match=word) as caught:
             read_text(tmp_path / name, what="thing")
@@ -144,9 +171,15 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
 # -- certificates -----------------------------------------------------------------
 
 CERTIFICATE = {
-    "format": "lightningalg-certificate", "version": 1, "kind": "degrees", "network": {}, "claim": {}, "witness": {},
-    "strength": "exact", "provenance": {"note": "é"},
-}  # fmt: skip
+    "format": "lightningalg-certificate",
+    "version": 1,
+    "kind": "degrees",
+    "network": {},
+    "claim": {},
+    "witness": {},
+    "strength": "exact",
+    "provenance": {"note": "é"},
+}
 
 
 def test_certificate_is_read(tmp_path):
@@ -157,16 +190,19 @@ def test_certificate_is_read(tmp_path):
     assert read_certificate(written(tmp_path, json.dumps(shuffled))) == value
 
 
-@pytest.mark.parametrize("change, word", [
-    ({"format": "certificate"}, '"format"'),
-    ({"format": None}, '"format"'),
-    ({"version": 2}, '"version"'),
-    ({"version": "1"}, '"version"'),
-    ({"version": True}, '"version"'),
-    ({"claim": []}, '"claim"'),
-    ({"witness": "x"}, '"witness"'),
-    ({"provenance": None}, '"provenance"'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        ({"format": "certificate"}, '"format"'),
+        ({"format": None}, '"format"'),
+        ({"version": 2}, '"version"'),
+        ({"version": "1"}, '"version"'),
+        ({"version": True}, '"version"'),
+        ({"claim": []}, '"claim"'),
+        ({"witness": "x"}, '"witness"'),
+        ({"provenance": None}, '"provenance"'),
+    ],
+)
 def test_other_objects_are_refused_by_field(tmp_path, change, word):
     with pytest.raises(InputError, match=word):
         read_certificate(written(tmp_path, json.dumps(rehashed({**CERTIFICATE, **change}))))
@@ -232,7 +268,9 @@ class _Stop(BaseException):
 
 
 @pytest.mark.parametrize("function", ["replace", "chmod", "fdopen"])
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt(), _Stop()], ids=repr)
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), KeyboardInterrupt(), _Stop()], ids=repr
+)
 def test_old_content_stays_when_writing_fails(tmp_path, monkeypatch, function, error):
     path = tmp_path / "file"
     path.write_text("old")
@@ -281,7 +319,11 @@ def test_places_that_cannot_be_written(tmp_path, place):
     (tmp_path / "folder" / "inside").write_text("keep")
     with pytest.raises(InputError, match="cannot write"):
         write_atomically(tmp_path / place, "new")
-    assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*")) == ["file", "folder", "folder/inside"]
+    assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*")) == [
+        "file",
+        "folder",
+        "folder/inside",
+    ]
 
 
 def test_readers_never_see_half_a_file(tmp_path):

@@ -33,14 +33,20 @@ def test_canonical_json_is_that_of_the_format(value):
     assert sha256_of(value) == hashlib.sha256(text.encode()).hexdigest()
 
 
-@pytest.mark.parametrize("value, text", [
-    ({"b": 1, "a": [True, None, -3], "B": "é\n\"\\/"}, '{"B":"\\u00e9\\n\\"\\\\/","a":[true,null,-3],"b":1}'),
-    ({"\U0001f600": "\u2028"}, '{"\\ud83d\\ude00":"\\u2028"}'),
-    # sorted by code point: U+FFFF before U+10000, although its UTF-16 units sort after
-    ({"\U00010000": 1, "\uffff": 2}, '{"\\uffff":2,"\\ud800\\udc00":1}'),
-    ([], "[]"),
-    ({}, "{}"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (
+            {"b": 1, "a": [True, None, -3], "B": 'é\n"\\/'},
+            '{"B":"\\u00e9\\n\\"\\\\/","a":[true,null,-3],"b":1}',
+        ),
+        ({"\U0001f600": "\u2028"}, '{"\\ud83d\\ude00":"\\u2028"}'),
+        # sorted by code point: U+FFFF before U+10000, although its UTF-16 units sort after
+        ({"\U00010000": 1, "\uffff": 2}, '{"\\uffff":2,"\\ud800\\udc00":1}'),
+        ([], "[]"),
+        ({}, "{}"),
+    ],
+)
 def test_canonical_json_in_literal_text(value, text):
     assert canonical_json(value) == text
 
@@ -67,27 +73,42 @@ def test_pretty_json_is_the_same_value(value):
 
 
 def test_pretty_json_has_short_lines():
-    value = {"a": {"b": [{"c": list(range(5)), "d": "x" * 20}] * 30}, "runs": [[i, i + 1] for i in range(100)]}
+    value = {
+        "a": {"b": [{"c": list(range(5)), "d": "x" * 20}] * 30},
+        "runs": [[i, i + 1] for i in range(100)],
+    }
     assert max(map(len, pretty_json(value).splitlines())) <= 110
     assert pretty_json({"a": [1, 2]}) == '{"a": [1, 2]}'
 
 
 def minor(**changes):
-    return MinorWitness(**{"prime": 101, "seed": "s", "rows": (0, 1, 4), "columns": (2, 3, 4), "determinant": 7,
-                           **changes})  # fmt: skip
+    return MinorWitness(
+        **{"prime": 101, "seed": "s", "rows": (0, 1, 4), "columns": (2, 3, 4), "determinant": 7, **changes}
+    )
 
 
 def test_minor_witness():
     assert minor().value == 3
     assert minor().to_json() == {
-        "value": 3, "prime": 101, "sampling": {"rule": "sha256-counter", "seed": "s"},
-        "rows": [[0, 1], [4, 4]], "columns": [[2, 4]], "determinant": 7,
-    }  # fmt: skip
+        "value": 3,
+        "prime": 101,
+        "sampling": {"rule": "sha256-counter", "seed": "s"},
+        "rows": [[0, 1], [4, 4]],
+        "columns": [[2, 4]],
+        "determinant": 7,
+    }
 
 
-@pytest.mark.parametrize("changes", [
-    {"determinant": 0}, {"determinant": 101}, {"determinant": -1}, {"rows": (0, 1)}, {"rows": (), "columns": ()},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"determinant": 0},
+        {"determinant": 101},
+        {"determinant": -1},
+        {"rows": (0, 1)},
+        {"rows": (), "columns": ()},
+    ],
+)
 def test_a_witness_that_proves_nothing_cannot_be_made(changes):
     with pytest.raises(AssertionError):
         minor(**changes)
@@ -95,17 +116,30 @@ def test_a_witness_that_proves_nothing_cannot_be_made(changes):
 
 def certificate():
     return Certificate(
-        "dimension", {"network": {"tokens": 2}}, {"quantity": "dimension", "relation": "equals", "value": 3},
-        {"lower_bound": minor().to_json(), "upper_bound": UpperBound(3, "parameters", {"parameters": 3}).to_json()},
+        "dimension",
+        {"network": {"tokens": 2}},
+        {"quantity": "dimension", "relation": "equals", "value": 3},
+        {
+            "lower_bound": minor().to_json(),
+            "upper_bound": UpperBound(3, "parameters", {"parameters": 3}).to_json(),
+        },
         {"seed": "s"},
-    )  # fmt: skip
+    )
 
 
 def test_certificate_has_the_keys_of_the_format_and_its_hash():
     value = certificate().to_json()
     assert set(value) == {
-        "format", "version", "kind", "network", "claim", "witness", "strength", "provenance", "sha256",
-    }  # fmt: skip
+        "format",
+        "version",
+        "kind",
+        "network",
+        "claim",
+        "witness",
+        "strength",
+        "provenance",
+        "sha256",
+    }
     assert (value["format"], value["version"], value["strength"]) == ("lightningalg-certificate", 1, "exact")
     rest = {key: item for key, item in value.items() if key != "sha256"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -118,11 +152,22 @@ def test_certificate_has_the_keys_of_the_format_and_its_hash():
 def test_every_change_changes_the_hash():
     original = certificate().sha256
     others = {
-        Certificate(**{**{name: getattr(certificate(), name) for name in (
-            "kind", "subject", "claim", "witness", "provenance", "strength")}, **change}).sha256
+        Certificate(
+            **{
+                **{
+                    name: getattr(certificate(), name)
+                    for name in ("kind", "subject", "claim", "witness", "provenance", "strength")
+                },
+                **change,
+            }
+        ).sha256
         for change in (
-            {"kind": "degrees"}, {"subject": {"network": {"tokens": 3}}}, {"claim": {}}, {"witness": {}},
-            {"provenance": {"seed": "t"}}, {"strength": "ball"},
+            {"kind": "degrees"},
+            {"subject": {"network": {"tokens": 3}}},
+            {"claim": {}},
+            {"witness": {}},
+            {"provenance": {"seed": "t"}},
+            {"strength": "ball"},
         )
-    }  # fmt: skip
+    }
     assert len(others) == 6 and original not in others

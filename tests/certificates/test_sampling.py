@@ -1,10 +1,11 @@
-"""The seed rule of FORMAT.md section 3 and the run lists of section 1, against a second implementation and pinned bytes."""
+"""FORMAT.md's seed rule (section 3) and run lists (section 1), against other code and pinned bytes."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import string
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -22,7 +23,8 @@ from tests import reference
 
 SEEDS = st.text(string.ascii_letters + string.digits + "_-.", min_size=1, max_size=64)
 LABELS = st.one_of(
-    st.just("parameters"), st.builds("{}/{}".format, st.sampled_from(["input", "functional"]), st.integers(0, 10**6))
+    st.just("parameters"),
+    st.builds("{}/{}".format, st.sampled_from(["input", "functional"]), st.integers(0, 10**6)),
 )
 
 # from sha256sum, for instance: printf 'lightningalg-certificate/1|0|parameters|0' | sha256sum
@@ -63,7 +65,11 @@ def test_a_longer_stream_begins_with_the_shorter(seed, label, count, more):
 
 
 def test_streams_differ():
-    keys = [(seed, label) for seed in ("0", "1", "00") for label in ("parameters", "input/0", "input/1", "functional/0")]
+    keys = [
+        (seed, label)
+        for seed in ("0", "1", "00")
+        for label in ("parameters", "input/0", "input/1", "functional/0")
+    ]
     assert len({stream_bytes(*key, 8) for key in keys}) == len(keys)
 
 
@@ -72,7 +78,9 @@ def test_seeds_of_the_format_are_accepted(seed):
     assert validate_seed(seed) == seed
 
 
-@pytest.mark.parametrize("seed, text", [(0, "0"), (-3, "-3"), (10**30, str(10**30)), ("a" * 64, "a" * 64), (True, "True")])
+@pytest.mark.parametrize(
+    "seed, text", [(0, "0"), (-3, "-3"), (10**30, str(10**30)), ("a" * 64, "a" * 64), (True, "True")]
+)
 def test_seeds_become_text(seed, text):
     assert validate_seed(seed) == text
 
@@ -82,11 +90,13 @@ def test_other_seeds_are_refused(seed):
     if re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", seed) is not None:
         assert validate_seed(seed) == seed
         return
-    with pytest.raises(InputError, match="seed .*letters, digits"):
+    with pytest.raises(InputError, match=r"seed .*letters, digits"):
         validate_seed(seed)
 
 
-@pytest.mark.parametrize("seed", ["", "a" * 65, "a b", "a|b", "0\n", "\n0", "é", "４", "²", "a/b", "a\0", None.__str__() + "?"])
+@pytest.mark.parametrize(
+    "seed", ["", "a" * 65, "a b", "a|b", "0\n", "\n0", "é", "４", "²", "a/b", "a\0", None.__str__() + "?"]
+)
 def test_wrong_seeds(seed):
     with pytest.raises(InputError, match="seed"):
         validate_seed(seed)
@@ -100,17 +110,20 @@ def test_runs_are_the_one_spelling_of_a_set(indices):
     runs = compress_runs(sorted(indices))
     assert expand_runs(runs) == sorted(indices)
     assert all(0 <= first <= last for first, last in runs)
-    assert all(after[0] >= before[1] + 2 for before, after in zip(runs, runs[1:], strict=False))
+    assert all(after[0] >= before[1] + 2 for before, after in pairwise(runs))
     assert {i for first, last in runs for i in range(first, last + 1)} == indices
 
 
-@pytest.mark.parametrize("indices, runs", [
-    ([], []),
-    ([5], [[5, 5]]),
-    ([0, 1, 2], [[0, 2]]),
-    ([0, 2, 4], [[0, 0], [2, 2], [4, 4]]),
-    ([1, 2, 3, 7, 9, 10], [[1, 3], [7, 7], [9, 10]]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "indices, runs",
+    [
+        ([], []),
+        ([5], [[5, 5]]),
+        ([0, 1, 2], [[0, 2]]),
+        ([0, 2, 4], [[0, 0], [2, 2], [4, 4]]),
+        ([1, 2, 3, 7, 9, 10], [[1, 3], [7, 7], [9, 10]]),
+    ],
+)
 def test_runs_in_literal_form(indices, runs):
     assert compress_runs(indices) == runs and expand_runs(runs) == indices
 

@@ -28,7 +28,7 @@ class Answer:
         return value
 
     def refuses(self, *words, code=2):
-        """Check that this is an error: exit code, one line on stderr that has all the words, nothing on stdout."""
+        """Check that this is an error: its code, one line on stderr with all the words, nothing on stdout."""
         assert self.code == code, self
         assert self.out == "", self
         assert self.err.startswith("error: "), self
@@ -51,3 +51,21 @@ def call_process(*arguments, cwd=None, env=None, timeout=60):
     command = [sys.executable, "-c", "from lightningalg.cli.main import main; main()", *map(str, arguments)]
     done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=timeout)
     return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def know_only_parameters(monkeypatch):
+    """Let the number of parameters be the only upper bound of monomial networks.
+
+    Degree-one activations on widths 3,2,3 make the 3 x 3 matrices of rank <= 2: dimension 8, and with this
+    proved only between 8 and 12, however good the other arguments become.
+    """
+    from lightningalg.claims import dimension
+    from lightningalg.rank.upper_bounds import parameters
+
+    kept = dimension.upper_bounds
+
+    def upper_bounds(network):
+        monomial = any(node.layer.type_name == "monomial_activation" for node in network.nodes)
+        return [parameters.bound(network)] if monomial else kept(network)
+
+    monkeypatch.setattr(dimension, "upper_bounds", upper_bounds)

@@ -14,25 +14,59 @@ from lightningalg.cli.main import run
 
 NUMBERS = st.one_of(
     st.integers(-2, 4).map(str),
-    st.sampled_from(["", " ", "1e3", "-0", "007", "٣", "1000000", "10**9", "9" * 30, "nan", "-inf", "4,", "0x10"]),
+    st.sampled_from(
+        ["", " ", "1e3", "-0", "007", "٣", "1000000", "10**9", "9" * 30, "nan", "-inf", "4,", "0x10"]
+    ),
 )
 LISTS = st.lists(NUMBERS, max_size=4).map(",".join)
 TEXTS = st.one_of(
     st.text(max_size=6),
-    st.sampled_from(["lightning", "monomial", "net.toml", "cert.json", "folder", "flint", "blocked", "\udcff", "a\0b"]),
+    st.sampled_from(
+        ["lightning", "monomial", "net.toml", "cert.json", "folder", "flint", "blocked", "\udcff", "a\0b"]
+    ),
 )
-FLAGS = ["--widths", "--ranks", "--tokens", "--heads", "--degree", "--kind", "--network", "--seed", "--engine",
-         "--prime", "--primes", "--title", "--timeout", "--jobs", "--claim"]  # fmt: skip
-SWITCHES = ["--residual", "--json", "--help", "--pdf", "--version", "--force", "--", "-h", "-x", "--widths=2,2"]
+FLAGS = [
+    "--widths",
+    "--ranks",
+    "--tokens",
+    "--heads",
+    "--degree",
+    "--kind",
+    "--network",
+    "--seed",
+    "--engine",
+    "--prime",
+    "--primes",
+    "--title",
+    "--timeout",
+    "--jobs",
+    "--claim",
+]
+SWITCHES = [
+    "--residual",
+    "--json",
+    "--help",
+    "--pdf",
+    "--version",
+    "--force",
+    "--",
+    "-h",
+    "-x",
+    "--widths=2,2",
+]
 WORDS = st.one_of(
     st.tuples(st.sampled_from(FLAGS), st.one_of(LISTS, NUMBERS, TEXTS)),
-    st.tuples(st.just("--out"), st.sampled_from(["new/out.json", "p.tex", "folder", "net.toml/out.json", "", "\udcff"])),
+    st.tuples(
+        st.just("--out"),
+        st.sampled_from(["new/out.json", "p.tex", "folder", "net.toml/out.json", "", "\udcff"]),
+    ),
     st.tuples(st.sampled_from(SWITCHES)),
     st.tuples(st.one_of(TEXTS, NUMBERS)),
 )
 #: no "worksheet run": it has tests of its own, and starts processes
 COMMANDS = st.sampled_from(
-    [["dimension"]] * 8 + [["prove"], ["worksheet"], ["worksheet", "list"], ["worksheet", "show"], ["doctorx"], []]
+    [["dimension"]] * 8
+    + [["prove"], ["worksheet"], ["worksheet", "list"], ["worksheet", "show"], ["doctorx"], []]
 )
 PLAUSIBLE = st.tuples(
     st.lists(st.integers(1, 4), min_size=1, max_size=4), st.lists(st.integers(1, 4), min_size=1, max_size=3)
@@ -88,12 +122,41 @@ def test_random_arguments(command, words, plausible):
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.one_of(st.text(max_size=80), st.recursive(
-    st.sampled_from(["[[layer]]", "[layer]", 'type = "sum"', 'type = "linear"', "d_in = 2", "d_out = 2", "rank = 1",
-                     'id = "a"', 'inputs = ["a"]', 'inputs = ["input"]', 'inputs = ["input", "a"]', "tokens = 2",
-                     'type = "lightning_attention"', 'type = "monomial_activation"', "degree = 2", "width = 2",
-                     "widths = [2, 2]", "ranks = [1]", 'kind = "monomial"', "d_in = -1", "layer = 3", "x = nan"]),
-    lambda lines: st.lists(lines, max_size=8).map("\n".join), max_leaves=12)))  # fmt: skip
+@given(
+    st.one_of(
+        st.text(max_size=80),
+        st.recursive(
+            st.sampled_from(
+                [
+                    "[[layer]]",
+                    "[layer]",
+                    'type = "sum"',
+                    'type = "linear"',
+                    "d_in = 2",
+                    "d_out = 2",
+                    "rank = 1",
+                    'id = "a"',
+                    'inputs = ["a"]',
+                    'inputs = ["input"]',
+                    'inputs = ["input", "a"]',
+                    "tokens = 2",
+                    'type = "lightning_attention"',
+                    'type = "monomial_activation"',
+                    "degree = 2",
+                    "width = 2",
+                    "widths = [2, 2]",
+                    "ranks = [1]",
+                    'kind = "monomial"',
+                    "d_in = -1",
+                    "layer = 3",
+                    "x = nan",
+                ]
+            ),
+            lambda lines: st.lists(lines, max_size=8).map("\n".join),
+            max_leaves=12,
+        ),
+    )
+)
 def test_random_network_files(folder, text):
     (folder / "random.toml").write_text(text, encoding="utf-8", errors="surrogatepass")
     check(["dimension", "--network", "random.toml"])

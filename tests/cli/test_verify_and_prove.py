@@ -43,7 +43,9 @@ def claim_more(value):
 
 
 def claim_more_everywhere(value):
-    value["claim"]["value"] = value["witness"]["lower_bound"]["value"] = value["witness"]["upper_bound"]["value"] = 26
+    value["claim"]["value"] = value["witness"]["lower_bound"]["value"] = value["witness"]["upper_bound"][
+        "value"
+    ] = 26
     return value
 
 
@@ -168,6 +170,7 @@ def test_proof_is_replaced_whole_or_not_at_all(capfd, tmp_path, good, monkeypatc
     path.write_text("old", encoding="utf-8")
     for error, code in ((KeyboardInterrupt(), 130), (OSError(28, "No space left on device"), 2)):
         with monkeypatch.context() as patch:
+
             def fail(*args, error=error):
                 raise error
 

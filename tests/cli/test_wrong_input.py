@@ -22,8 +22,14 @@ WRONG = {
     "no ranks": (["--widths", "3,2"], ['needs "ranks"']),
     "no network": ([], ["--widths", "--network"]),
     "ranks alone": (["--ranks", "2"], ["--widths"]),
-    "heads of another length": (["--widths", "3,2,3", "--ranks", "2,2", "--heads", "1,2,1"], ["one per layer"]),
-    "degrees of another length": (["--kind", "monomial", "--widths", "3,2,3", "--degree", "2,2"], ["hidden layer"]),
+    "heads of another length": (
+        ["--widths", "3,2,3", "--ranks", "2,2", "--heads", "1,2,1"],
+        ["one per layer"],
+    ),
+    "degrees of another length": (
+        ["--kind", "monomial", "--widths", "3,2,3", "--degree", "2,2"],
+        ["hidden layer"],
+    ),
     "two token numbers": ([*GOOD, "--tokens", "1,2"], ["one integer"]),
     # sizes
     "width zero": (["--widths", "0,2", "--ranks", "2"], ["widths", "from 1 to"]),
@@ -34,7 +40,10 @@ WRONG = {
     "negative tokens": ([*GOOD, "--tokens", "-2"], ["tokens", "from 1 to"]),
     "no heads": ([*GOOD, "--heads", "0"], ["heads", "from 1 to"]),
     "degree zero": (["--kind", "monomial", "--widths", "2,2,2", "--degree", "0"], ["degree", "from 1 to"]),
-    "unused degree zero": (["--kind", "monomial", "--widths", "2,2", "--degree", "0"], ["degree", "from 1 to"]),
+    "unused degree zero": (
+        ["--kind", "monomial", "--widths", "2,2", "--degree", "0"],
+        ["degree", "from 1 to"],
+    ),
     "width beyond the largest": (["--widths", "1000001,2", "--ranks", "2"], ["widths", "1000000"]),
     "huge width": (["--widths", "9" * 12 + ",2", "--ranks", "2"], ["widths", "1000000"]),
     "width of 5000 digits": (["--widths", "9" * 5000 + ",2", "--ranks", "2"], ["--widths", "integer"]),
@@ -59,14 +68,20 @@ WRONG = {
     "code": (["--widths", "__import__('os').system('true'),2", "--ranks", "2"], ["--widths", "integer"]),
     "line breaks": (["--widths", "2,\n\n2\r\nx", "--ranks", "2"], ["--widths", "integer"]),
     # kinds
-    "unknown kind": (["--kind", "softmax", *GOOD], ["'softmax'", "lightning, monomial"]),
-    "empty kind": (["--kind", "", *GOOD], ["lightning, monomial"]),
-    "kind in capitals": (["--kind", "Lightning", *GOOD], ["lightning, monomial"]),
+    "unknown kind": (["--kind", "softmax", *GOOD], ["'softmax'", "lightning", "monomial"]),
+    "empty kind": (["--kind", "", *GOOD], ["lightning", "monomial"]),
+    "kind in capitals": (["--kind", "Lightning", *GOOD], ["lightning", "monomial"]),
     "ranks of a monomial network": (["--kind", "monomial", *GOOD], ["ranks", "degree"]),
     "degree of attention": ([*GOOD, "--degree", "2"], ["degree", "ranks"]),
     "tokens of a monomial network": (["--kind", "monomial", "--widths", "2,2", "--tokens", "2"], ["tokens"]),
-    "residual, unequal widths": (["--widths", "3,2", "--ranks", "2", "--residual"], ["residual", "equal widths"]),
-    "residual, second layer": (["--widths", "3,3,2", "--ranks", "2,2", "--residual"], ["equal widths", "layer 2"]),
+    "residual, unequal widths": (
+        ["--widths", "3,2", "--ranks", "2", "--residual"],
+        ["residual", "equal widths"],
+    ),
+    "residual, second layer": (
+        ["--widths", "3,3,2", "--ranks", "2,2", "--residual"],
+        ["equal widths", "layer 2"],
+    ),
     # other options
     "composite prime": ([*GOOD, "--prime", "8388595"], ["prime"]),
     "prime one": ([*GOOD, "--prime", "1"], ["prime"]),
@@ -94,7 +109,8 @@ WRONG = {
     "memory infinite": ([*GOOD, "--max-memory", "inf"], ["--max-memory", "finite"]),
     "memory word": ([*GOOD, "--max-memory", "lots"], ["--max-memory"]),
     "more than the memory": (
-        ["--widths", "40,40", "--ranks", "20", "--max-memory", "0.001"], ["GiB", "--max-memory"],
+        ["--widths", "40,40", "--ranks", "20", "--max-memory", "0.001"],
+        ["GiB", "--max-memory"],
     ),
     "unknown option": ([*GOOD, "--layers", "2"], ["--layers"]),
     "argument": ([*GOOD, "surplus"], ["surplus"]),
@@ -109,7 +125,7 @@ WRONG = {
     "empty file name": (["--network", ""], ["network file"]),
     "file name too long": (["--network", "a" * 5000], ["network file"]),
     "zero byte": (["--network", "a\0b"], ["network file"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("arguments, words", WRONG.values(), ids=WRONG.keys())
@@ -138,18 +154,24 @@ COMMANDS = {
     "proof that is no tex": (["prove", "x.json", "--out", "x.pdf"], [".tex"]),
     "proof without a name": (["prove", "x.json", "--out", ".tex"], [".tex"]),
     "prove no file": (["prove", "/nowhere/cert.json"], ["/nowhere/cert.json", "No such file"]),
-    "worksheet of no name": (["worksheet", "run", "unheard-of"], ["'unheard-of'", "single-layer", "deep-bottleneck"]),
+    "worksheet of no name": (
+        ["worksheet", "run", "unheard-of"],
+        ["'unheard-of'", "single-layer", "deep-bottleneck"],
+    ),
     "worksheet of empty name": (["worksheet", "list", ""], ["single-layer"]),
     "worksheet of a long name": (["worksheet", "show", "a" * 5000], ["single-layer"]),
     "worksheet of a zero byte": (["worksheet", "show", "a\0"], ["single-layer"]),
-    "worksheet that is absent": (["worksheet", "run", "/nowhere/mine.toml"], ["/nowhere/mine.toml", "No such file"]),
+    "worksheet that is absent": (
+        ["worksheet", "run", "/nowhere/mine.toml"],
+        ["/nowhere/mine.toml", "No such file"],
+    ),
     "show nothing": (["worksheet", "show"], ["NAME"]),
     "no jobs": (["worksheet", "run", "--jobs", "0"], ["--jobs"]),
     "jobs word": (["worksheet", "run", "--jobs", "all"], ["--jobs"]),
     "unknown claim": (["worksheet", "run", "single-layer", "--claim", "x"], ["'x'", "dimension-one-token"]),
     "bad seed": (["worksheet", "run", "--seed", "a b"], ["seed", "letters"]),
     "doctor with an argument": (["doctor", "surplus"], ["surplus"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("arguments, words", COMMANDS.values(), ids=COMMANDS.keys())
@@ -173,7 +195,10 @@ TOML = {
     "key twice": ("widths = [2, 2]\nwidths = [2, 2]\n", ["line 2", "column"]),
     "empty": ("", ['needs "widths"']),
     "unknown key": ("widths = [2, 2]\nranks = [1]\nlayers_ = 3\n", ["'layers_'", "widths"]),
-    "unknown kind": ('kind = "softmax"\nwidths = [2, 2]\nranks = [1]\n', ["'softmax'", "lightning, monomial"]),
+    "unknown kind": (
+        'kind = "softmax"\nwidths = [2, 2]\nranks = [1]\n',
+        ["'softmax'", "lightning", "monomial"],
+    ),
     "width text": ('widths = ["2", 2]\nranks = [1]\n', ["widths", "1000000"]),
     "widths text": ('widths = "2,2"\nranks = [1]\n', ["widths", "lists"]),
     "width fraction": ("widths = [2.0, 2]\nranks = [1]\n", ["widths", "1000000"]),
@@ -203,7 +228,7 @@ TOML = {
     "no parameters": ('width = 2\n[[layer]]\ntype = "monomial_activation"\ndegree = 2\n', ["no parameters"]),
     "tokens zero": ("tokens = 0\n" + LAYER, ["tokens", "from 1 to"]),
     "nested": ("a = " + "[" * 3000 + "]" * 3000, []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text, words", TOML.values(), ids=TOML.keys())

@@ -80,7 +80,7 @@ def test_degrees_are_those_of_the_expansion(description):
         degrees = network.polynomial_map().degrees()
     except UnsupportedError as error:
         assert "not homogeneous" in str(error)
-        assert any(node.layer.type_name == "sum" for node in network.nodes)
+        assert any(node.layer.type_name in ("sum", "bias") for node in network.nodes)
         assert len(multidegrees) > 1  # no cancellation: all coefficients are positive
     else:
         assert multidegrees == {(degrees.input, degrees.parameters)}
@@ -327,6 +327,7 @@ def max_parameter_degree(table):
         below = max(degree[source] for source in layer["inputs"])
         degree[layer["id"]] = {
             "lightning_attention": 3 * below + 3, "linear": below + 1, "sum": below,
+            "convolution": below + 1, "bias": max(below, 1),
             "monomial_activation": below * layer.get("degree", 1),
         }[layer["type"]]  # fmt: skip
     return max(degree.values())

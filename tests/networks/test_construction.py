@@ -6,7 +6,9 @@ import pytest
 
 import lightningalg as la
 from lightningalg.errors import InputError, LightningAlgError, ShapeError
-from lightningalg.networks.layers import LAYER_TYPES
+from lightningalg.networks.layers import LAYER_TYPES, layer_types
+from lightningalg.networks.layers.bias import Bias
+from lightningalg.networks.layers.convolution import Convolution
 from lightningalg.networks.layers.lightning_attention import LightningAttention
 from lightningalg.networks.layers.linear import Linear
 from lightningalg.networks.layers.monomial_activation import MonomialActivation
@@ -276,9 +278,9 @@ def test_lists_of_inputs_make_the_same_node():
 
 def test_layer_types_are_the_documented_ones():
     assert {
-        "lightning_attention": LightningAttention, "linear": Linear,
+        "lightning_attention": LightningAttention, "linear": Linear, "bias": Bias, "convolution": Convolution,
         "monomial_activation": MonomialActivation, "sum": Sum,
-    } == LAYER_TYPES  # fmt: skip
+    } == LAYER_TYPES == layer_types()  # fmt: skip
 
 
 def test_errors_are_catchable_as_one_class():

@@ -55,7 +55,7 @@ def test_any_order_of_the_layers_gives_a_valid_order_of_the_same_network(table, 
     network = network_from_table({**table, "layers": layers})
     seen = {"input"}
     for node in network.nodes:
-        assert seen.issuperset(node.inputs)
+        assert seen.issuperset(node.inputs) and (node.weights is None or node.weights in seen)
         seen.add(node.id)
     given_order = network_from_table(table)
     assert set(network.nodes) == set(given_order.nodes)
@@ -96,6 +96,8 @@ def test_a_family_that_is_recognised_gives_back_the_network(table):
     for layer in renamed["layers"]:
         layer["id"] = names[layer["id"]]
         layer["inputs"] = [names.get(source, source) for source in layer["inputs"]]
+        if "weights" in layer:
+            layer["weights"] = names[layer["weights"]]
     network = network_from_table(renamed)
     found = family(network)
     assert str(network)

@@ -37,16 +37,22 @@ def readers(table, name):
     return [layer for layer in table["layers"] for source in layer["inputs"] if source == name]
 
 
+def sharing(table):
+    tied = [layer for layer in table["layers"] if "weights" in layer]
+    return {layer["id"] for layer in tied} | {layer["weights"] for layer in tied}
+
+
 def layerwise(table):
     total, joined = 0, set()
     for layer in table["layers"]:
-        if layer["type"] == "linear" and layer["id"] not in joined:
-            total += layer["d_in"] * layer["d_out"]
-        if layer["type"] == "lightning_attention":
+        if layer["type"] in ("linear", "bias", "convolution") and layer["id"] not in joined:
+            total += sum(r * c for r, c in reference.own_shapes(layer).values())
+        if layer["type"] == "lightning_attention" and "weights" not in layer:
             q = (reference.s if table["tokens"] == 1 else reference.r)(layer["d_in"], layer["rank"])
             d, d_out, m = layer["d_in"], layer["d_out"], layer["d_out"]
             after = readers(table, layer["id"])
-            if len(after) == 1 and after[0]["type"] == "linear":
+            alone = len(after) == 1 and not {layer["id"], after[0]["id"]} & sharing(table)
+            if alone and after[0]["type"] == "linear":
                 joined.add(after[0]["id"])
                 d_out = after[0]["d_out"]
             m = min(d, d_out, m)
@@ -63,23 +69,31 @@ def width_of(table, name):
     if name == "input":
         return table["width"]
     (layer,) = [layer for layer in table["layers"] if layer["id"] == name]
+    if layer["type"] == "convolution":
+        return len(reference.toeplitz(layer, [[1] * layer["kernel"]] * layer["channels"]))
     return layer["d_out"] if "d_out" in layer else width_of(table, layer["inputs"][0])
 
 
 def coefficients(table):
     """``None`` where the rule does not apply."""
-    degrees, depth = {"input": {1}}, {"input": 0}
+    degrees, paths, late = {"input": {1}}, {"input": {()}}, False
     for layer in table["layers"]:
         below = [degrees[source] for source in layer["inputs"]]
-        depth[layer["id"]] = max(depth[source] for source in layer["inputs"])
+        paths[layer["id"]] = {
+            (*path, *[layer["type"]] * (layer["type"] in ("bias", "lightning_attention")))
+            for source in layer["inputs"]
+            for path in paths[source]
+        }
         match layer["type"]:
             case "sum":
                 found = set().union(*below)
-            case "linear":
+            case "linear" | "convolution":
                 found = below[0]
+            case "bias":
+                found = {0} | below[0]
             case "lightning_attention":
                 found = {sum(parts) for parts in product(below[0], repeat=3)}
-                depth[layer["id"]] += 1
+                late = late or any(len(path) > 1 for path in paths[layer["id"]])
             case "monomial_activation":
                 found = {0}
                 for _ in range(layer["degree"]):
@@ -92,28 +106,35 @@ def coefficients(table):
     d, d_out = table["width"], width_of(table, output["id"])
     if "lightning_attention" not in types or table["tokens"] == 1:
         return sum(d_out * comb(d + m - 1, m) for m in degrees[output["id"]])
-    if "monomial_activation" in types or max(depth.values()) > 1:
+    if "monomial_activation" in types or late:
         return None
-    return sum({1: d_out * d, 3: d_out * d * comb(d + 1, 2)}[m] for m in degrees[output["id"]])
+    return sum({0: d_out, 1: d_out * d, 3: d_out * d * comb(d + 1, 2)}[m] for m in degrees[output["id"]])
 
 
 def torus(table):
+    """From the last layer E of each place back to its matrix; the number of scalings by the two ends."""
     by_id = {layer["id"]: layer for layer in table["layers"]}
     free = 0
-    for layer in table["layers"]:
-        if layer["type"] == "monomial_activation" and layer["inputs"][0] != "input":
-            before = by_id[layer["inputs"][0]]
-            after = readers(table, layer["id"])
-            alone = before["type"] == "linear" and len(readers(table, before["id"])) == 1
-            if alone and after and all(reader["type"] == "linear" for reader in after):
-                free += before["d_out"]
+    for end in table["layers"]:
+        path = [end]
+        for kind in ("monomial_activation", "bias"):
+            if path[-1]["type"] == kind and path[-1]["inputs"][0] != "input":
+                path.append(by_id[path[-1]["inputs"][0]])
+        first, after = path[-1], readers(table, end["id"])
+        types = {layer["type"] for layer in (first, *after)}
+        if first["type"] in ("linear", "convolution") and after and types <= {"linear", "convolution"}:
+            alone = all(len(readers(table, layer["id"])) == 1 for layer in path[1:])
+            rescaled = end["type"] == "monomial_activation" or "convolution" in types
+            if alone and rescaled and not {layer["id"] for layer in (*path, *after)} & sharing(table):
+                slides = any(layer["type"] == "convolution" for layer in after)
+                free += 1 if slides else first.get("channels", first.get("d_out"))
     return reference.parameter_count(table) - free if free else None
 
 
 def flag(table):
     source, chain = "input", []
     for layer in table["layers"]:
-        if layer["type"] != "lightning_attention" or layer["inputs"] != [source]:
+        if layer["type"] != "lightning_attention" or layer["inputs"] != [source] or "weights" in layer:
             return None
         source = layer["id"]
         chain.append(layer)

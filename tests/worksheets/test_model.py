@@ -30,8 +30,11 @@ def read(tmp_path, text, name="sheet.toml"):
 
 
 def test_grid_with_where_formulas_and_expected(tmp_path):
-    sheet = read(tmp_path, 'title = "T"\nprose = "P"\nsource = "S"\n' + claim(
-        'expected = "2*a*d + d^2 - a^2 - 1"\nwhere = "a <= d"\n' + GRID + NETWORK))  # fmt: skip
+    sheet = read(
+        tmp_path,
+        'title = "T"\nprose = "P"\nsource = "S"\n'
+        + claim('expected = "2*a*d + d^2 - a^2 - 1"\nwhere = "a <= d"\n' + GRID + NETWORK),
+    )
     assert (sheet.name, sheet.title, sheet.prose, sheet.source) == ("sheet", "T", "P", "S")
     (only,) = sheet.claims
     assert (only.id, only.kind, only.differs) == ("mine", "dimension", False)
@@ -46,15 +49,18 @@ def test_grid_with_where_formulas_and_expected(tmp_path):
 
 
 def test_formulas_of_a_template_may_compute(tmp_path):
-    template = 'network = { kind = "lightning", widths = ["d+1", "2*d", "min(d,2)"], ranks = ["d", 3], tokens = "d" }'
-    sheet = read(tmp_path, claim('grid = { d = [2, 4] }\n' + template))
-    sizes = [[(x["d_in"], x["d_out"], x["rank"]) for x in i.table["layers"]] for i in sheet.claims[0].instances]
+    template = 'network = { widths = ["d+1", "2*d", "min(d,2)"], ranks = ["d", 3], tokens = "d" }'
+    sheet = read(tmp_path, claim("grid = { d = [2, 4] }\n" + template))
+    sizes = [
+        [(x["d_in"], x["d_out"], x["rank"]) for x in i.table["layers"]] for i in sheet.claims[0].instances
+    ]
     assert sizes == [[(3, 4, 2), (4, 2, 3)], [(5, 8, 4), (8, 2, 3)]]
     assert [i.table["tokens"] for i in sheet.claims[0].instances] == [2, 4]
 
 
 def test_layers_of_a_template_may_compute(tmp_path):
-    body = 'grid = { d = 2, r = "1..2" }\n[claim.network]\ntokens = 3\n[[claim.network.layer]]\ntype = "linear"\n'
+    body = 'grid = { d = 2, r = "1..2" }\n[claim.network]\ntokens = 3\n'
+    body += '[[claim.network.layer]]\ntype = "linear"\n'
     body += 'd_in = "d"\nd_out = "d*r"\n'
     sheet = read(tmp_path, claim(body))
     assert [i.table["layers"][0]["d_out"] for i in sheet.claims[0].instances] == [2, 4]
@@ -62,15 +68,20 @@ def test_layers_of_a_template_may_compute(tmp_path):
 
 
 def test_listed_networks_with_expected_of_their_own(tmp_path):
-    sheet = read(tmp_path, claim(
-        'expected = 5\ninstances = [{ widths = [2, 3, 2], ranks = [1, 1], expected = 8 },'
-        ' { widths = [2, 2], ranks = [1] }, { widths = [2, 2], ranks = [2], expected = "3*d0 + tokens - 1" }]\n'))  # fmt: skip
+    sheet = read(
+        tmp_path,
+        claim(
+            "expected = 5\ninstances = [{ widths = [2, 3, 2], ranks = [1, 1], expected = 8 },"
+            " { widths = [2, 2], ranks = [1] },"
+            ' { widths = [2, 2], ranks = [2], expected = "3*d0 + tokens - 1" }]\n'
+        ),
+    )
     assert [i.expected for i in sheet.claims[0].instances] == [8, 5, 7]
     assert len({i.name for i in sheet.claims[0].instances}) == 3
 
 
 def test_one_network_without_grid(tmp_path):
-    sheet = read(tmp_path, claim('expected = 7\nnetwork = { widths = [2, 2], ranks = [2] }\n'))
+    sheet = read(tmp_path, claim("expected = 7\nnetwork = { widths = [2, 2], ranks = [2] }\n"))
     assert len(sheet.claims[0].instances) == 1
 
 
@@ -98,11 +109,19 @@ def test_transformer_configuration(tmp_path):
 
 
 def test_hypotheses(tmp_path):
-    sheet = read(tmp_path, claim(
-        'hypotheses = ["generic", { text = "t >= 2", check = "tokens >= 2" }, { text = "words" }]\n' + GRID + NETWORK))  # fmt: skip
+    sheet = read(
+        tmp_path,
+        claim(
+            'hypotheses = ["generic", { text = "t >= 2", check = "tokens >= 2" }, { text = "words" }]\n'
+            + GRID
+            + NETWORK
+        ),
+    )
     assert [(h.text, h.check is None) for h in sheet.claims[0].hypotheses] == [
-        ("generic", True), ("t >= 2", False), ("words", True),
-    ]  # fmt: skip
+        ("generic", True),
+        ("t >= 2", False),
+        ("words", True),
+    ]
 
 
 # -- refused -------------------------------------------------------------------
@@ -122,7 +141,10 @@ CLAIMS = {
     "relation huge": (claim(f"relation = {HUGE}\n" + GOOD), ['"relation"']),
     "differs from nothing": (claim('relation = "differs"\n' + GOOD), ['"differs"', '"expected"', '"check"']),
     "differs from half": (
-        claim('relation = "differs"\ninstances = [{widths=[2,2], ranks=[1], expected=1}, {widths=[2,2], ranks=[2]}]'),
+        claim(
+            'relation = "differs"\n'
+            "instances = [{widths=[2,2], ranks=[1], expected=1}, {widths=[2,2], ranks=[2]}]"
+        ),
         ['"differs"', '"expected"'],
     ),
     # grid
@@ -143,8 +165,11 @@ CLAIMS = {
     "too many points": (claim('grid = { d = "1..1000", a = "1..101" }\n' + NETWORK), ["101000", "100000"]),
     "very many points": (claim('grid = { d = "0..999999999", a = "0..999999999" }\n' + NETWORK), ["100000"]),
     "no points": (claim('where = "d > 9"\n' + GOOD), ["no instances"]),
-    "grid and instances": (claim('instances = [{ d = 1, a = 1 }]\n' + GOOD), ['"grid"', '"instances"']),
-    "where without grid": (claim('where = "d0 > 1"\ninstances = [{ widths = [2, 2], ranks = [1] }]\n'), ['"where"']),
+    "grid and instances": (claim("instances = [{ d = 1, a = 1 }]\n" + GOOD), ['"grid"', '"instances"']),
+    "where without grid": (
+        claim('where = "d0 > 1"\ninstances = [{ widths = [2, 2], ranks = [1] }]\n'),
+        ['"where"'],
+    ),
     "where of unknown name": (claim('where = "b <= d"\n' + GOOD), ['"where"', "'b'", "a, d"]),
     "where a number": (claim('where = "a"\n' + GOOD), ['"where"', "comparison"]),
     "where no formula": (claim('where = "a <= "\n' + GOOD), ['"where"', "column"]),
@@ -155,7 +180,8 @@ CLAIMS = {
     "instances no tables": (claim("instances = [1]\n"), ['"instances"', "tables"]),
     "instances empty": (claim("instances = []\n"), ["no instances"]),
     "instance twice": (
-        claim("instances = [{ widths = [2, 2], ranks = [1] }, { widths = [2, 2], ranks = [1] }]\n"), ["twice"],
+        claim("instances = [{ widths = [2, 2], ranks = [1] }, { widths = [2, 2], ranks = [1] }]\n"),
+        ["twice"],
     ),
     "point twice": (claim("grid = { d = [1, 1], a = 1 }\n" + NETWORK), ["d1_a1", "twice"]),
     "instance unknown key": (claim("instances = [{ widths = [2, 2], rank = [1] }]\n"), ["'rank'", "ranks"]),
@@ -165,27 +191,34 @@ CLAIMS = {
     "network missing": (claim(GRID), []),
     "template of unknown name": (claim('grid = { a = "1..2" }\n' + NETWORK), ["network.widths", "'d'"]),
     "template no formula": (
-        claim('grid = { d = "1..2" }\nnetwork = { widths = ["d", "d+"], ranks = [1] }'), ["network.widths", "column"],
+        claim('grid = { d = "1..2" }\nnetwork = { widths = ["d", "d+"], ranks = [1] }'),
+        ["network.widths", "column"],
     ),
     "template fraction": (
-        claim('grid = { d = "1..2" }\nnetwork = { widths = ["d // 2", 2], ranks = [1] }'), ["network.widths"],
+        claim('grid = { d = "1..2" }\nnetwork = { widths = ["d // 2", 2], ranks = [1] }'),
+        ["network.widths"],
     ),
     "template comparison": (
-        claim('grid = { d = "1..2" }\nnetwork = { widths = ["d <= 2", 2], ranks = [1] }'), ["widths", "integers"],
+        claim('grid = { d = "1..2" }\nnetwork = { widths = ["d <= 2", 2], ranks = [1] }'),
+        ["widths", "integers"],
     ),
     "template zero": (claim('grid = { d = "0..2" }\n' + NETWORK_D), ["widths", "1000000"]),
     "template unknown field": (
-        claim('grid = { d = "1..2" }\nnetwork = { widths = ["d", "d"], ranks = [1], bias = true }'), ["'bias'"],
+        claim('grid = { d = "1..2" }\nnetwork = { widths = ["d", "d"], ranks = [1], bias = true }'),
+        ["'bias'"],
     ),
     "lengths": (claim("instances = [{ widths = [2, 2, 2], ranks = [1] }]\n"), ["one rank per layer"]),
     "tokens of a variable": (
-        claim('grid = { d = "1..2", tokens = 5 }\n' + NETWORK_D), ["tokens", "5", "2"],
+        claim('grid = { d = "1..2", tokens = 5 }\n' + NETWORK_D),
+        ["tokens", "5", "2"],
     ),
     "variable of another width": (
-        claim('grid = { d1 = "1..2" }\nnetwork = { widths = ["d1", 3], ranks = [1] }'), ["d1", "3"],
+        claim('grid = { d1 = "1..2" }\nnetwork = { widths = ["d1", 3], ranks = [1] }'),
+        ["d1", "3"],
     ),
     "variable named as a result": (
-        claim('grid = { dimension = "1..2" }\nnetwork = { widths = ["dimension", 2], ranks = [1] }'), ["'dimension'"],
+        claim('grid = { dimension = "1..2" }\nnetwork = { widths = ["dimension", 2], ranks = [1] }'),
+        ["'dimension'"],
     ),
     # expected, check, hypotheses
     "expected of unknown name": (claim('expected = "n - 1"\n' + GOOD), ['"expected"', "'n'"]),
@@ -196,9 +229,13 @@ CLAIMS = {
     "expected huge": (claim(f"expected = {HUGE}\n" + GOOD), ['"expected"', "digits"]),
     "expected too large": (claim('expected = "99^64^64"\n' + GOOD), ['"expected"']),
     "expected empty": (claim('expected = ""\n' + GOOD), ['"expected"']),
-    "check of unknown name": (claim('check = "dimensions <= 3"\n' + GOOD), ['"check"', "'dimensions'", "dimension"]),
+    "check of unknown name": (
+        claim('check = "dimensions <= 3"\n' + GOOD),
+        ['"check"', "'dimensions'", "dimension"],
+    ),
     "check of another kind": (
-        claim('check = "dimension <= 3"\n' + GOOD, kind="dimension-at-most"), ['"check"', "'dimension'", "upper_bound"],
+        claim('check = "dimension <= 3"\n' + GOOD, kind="dimension-at-most"),
+        ['"check"', "'dimension'", "upper_bound"],
     ),
     "check a number": (claim('check = "dimension"\n' + GOOD), ['"check"', "comparison"]),
     "check no formula": (claim('check = "dimension = 3"\n' + GOOD), ['"check"', "column"]),
@@ -208,10 +245,12 @@ CLAIMS = {
     "hypotheses unknown key": (claim('hypotheses = [{ text = "a", chk = "b" }]\n' + GOOD), ['"hypotheses"']),
     "hypothesis without text": (claim('hypotheses = [{ check = "d > 0" }]\n' + GOOD), ['"hypotheses"']),
     "hypothesis violated": (
-        claim('hypotheses = [{ text = "small a", check = "a <= d" }]\n' + GOOD), ["d1_a2", "small a"],
+        claim('hypotheses = [{ text = "small a", check = "a <= d" }]\n' + GOOD),
+        ["d1_a2", "small a"],
     ),
     "hypothesis on results": (
-        claim('hypotheses = [{ text = "h", check = "dimension > 0" }]\n' + GOOD), ['"hypotheses"', "'dimension'"],
+        claim('hypotheses = [{ text = "h", check = "dimension > 0" }]\n' + GOOD),
+        ['"hypotheses"', "'dimension'"],
     ),
     "hypothesis a number": (claim('hypotheses = [{ text = "h", check = "d" }]\n' + GOOD), ['"hypotheses"']),
     # identities
@@ -231,12 +270,16 @@ CLAIMS = {
     "config folder": (claim('instances = [{ transformer_config = "." }]'), ["regular file"]),
     "config fifo": (claim('instances = [{ transformer_config = "fifo" }]'), ["regular file"]),
     "config list": (claim('instances = [{ transformer_config = "list.json" }]'), ["object"]),
-    "config broken": (claim('instances = [{ transformer_config = "broken.json" }]'), ["broken.json", "line 1"]),
+    "config broken": (
+        claim('instances = [{ transformer_config = "broken.json" }]'),
+        ["broken.json", "line 1"],
+    ),
     "config without sizes": (claim('instances = [{ transformer_config = "empty.json" }]'), ["hidden_size"]),
     "config and widths": (
-        claim('instances = [{ transformer_config = "empty.json", widths = [2] }]'), ["'widths'", "tokens"],
+        claim('instances = [{ transformer_config = "empty.json", widths = [2] }]'),
+        ["'widths'", "tokens"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -297,8 +340,13 @@ def test_files_that_are_no_worksheets(tmp_path):
     os.truncate(tmp_path / "large.toml", 5 * 2**20)
     os.mkfifo(tmp_path / "fifo.toml")
     (tmp_path / "folder.toml").mkdir()
-    for name, word in (("binary", "UTF-8"), ("large", "bytes"), ("fifo", "regular"), ("folder", "regular"),
-                       ("absent", "No such file")):  # fmt: skip
+    for name, word in (
+        ("binary", "UTF-8"),
+        ("large", "bytes"),
+        ("fifo", "regular"),
+        ("folder", "regular"),
+        ("absent", "No such file"),
+    ):
         with pytest.raises(InputError, match=word) as caught:
             read_worksheet(tmp_path / f"{name}.toml")
         assert f"{name}.toml" in str(caught.value)
@@ -308,7 +356,8 @@ def test_many_claims_are_read_quickly(tmp_path):
     import time
 
     text = "".join(
-        f'[[claim]]\nid = "c{i}"\nkind = "degrees"\nnetwork = {{ widths = [1, 1], ranks = [1] }}\n' for i in range(3000)
+        f'[[claim]]\nid = "c{i}"\nkind = "degrees"\nnetwork = {{ widths = [1, 1], ranks = [1] }}\n'
+        for i in range(3000)
     )
     start = time.monotonic()
     assert len(read(tmp_path, text).claims) == 3000

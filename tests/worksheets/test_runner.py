@@ -1,4 +1,4 @@
-"""Running worksheets: verdicts end to end, files, repetition, interruption, dying processes, the packaged ones."""
+"""Running worksheets: verdicts, files, repetition, interruption, dying processes, the packaged ones."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from lightningalg.errors import InputError
+from lightningalg.worksheets import runner
 from lightningalg.worksheets.library import find_worksheets
 from lightningalg.worksheets.model import read_worksheet
-from lightningalg.worksheets import runner
 from lightningalg.worksheets.runner import run_worksheets
 from tests import reference
 from tests.certificates.test_files import rehashed
-from tests.cli.support import call
+from tests.cli.support import call, know_only_parameters
 
 VERIFIER = Path(__file__).parents[2] / "lightningalg" / "verifier.py"
 
-# one claim for each verdict; the truth: a square layer d = 2, a = 2 has dimension 7 of 12 parameters, a = 1 has 6 of 8.
-# Degree-one activations on 3,2,3 make matrices of rank <= 2, dimension 8, proved here only between 8 and more.
+# One claim for each verdict. The truth: a square layer d = 2, a = 2 has dimension 7 of 12 parameters; a = 1
+# has 6 of 8. Degree-one activations on 3,2,3 make matrices of rank <= 2: dimension 8, proved between 8
+# and 12, because the tests here know no better upper bound than the number of parameters.
 SHEET = r"""
 title = "Every verdict"
 source = "A source & more"
@@ -142,12 +144,15 @@ symbols = { A = "d x d", B = "d x d" }
 left = "A*B"
 right = "B*A"
 """
-SHEET = SHEET.replace("""[[claim.network.layer]]
+SHEET = SHEET.replace(
+    """[[claim.network.layer]]
 type = "monomial_activation"
 degree = 2
 [claim.network]
 width = 2
-""", 'network = { width = 2, layer = [{ type = "monomial_activation", degree = 2 }] }\n')
+""",
+    'network = { width = 2, layer = [{ type = "monomial_activation", degree = 2 }] }\n',
+)
 
 VERDICTS = {
     "certified": "certified",
@@ -209,16 +214,21 @@ def here(tasks, workers):
 
 @pytest.fixture(scope="module")
 def every_verdict(tmp_path_factory):
-    """The worksheet above after one run (in processes): its output folder and what was returned."""
+    """The worksheet above after one run: its output folder and what was returned."""
     folder = tmp_path_factory.mktemp("every")
     path = write_sheet(folder, SHEET)
-    run = run_file(path, folder / "out")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "_pool", here)
+        know_only_parameters(patch)
+        run = run_file(path, folder / "out")
     return path, folder / "out", run
 
 
 @pytest.fixture
 def in_this_process(monkeypatch):
+    """As in the run of every verdict."""
     monkeypatch.setattr(runner, "_pool", here)
+    know_only_parameters(monkeypatch)
 
 
 def test_every_verdict(every_verdict):
@@ -239,9 +249,15 @@ def test_counterexamples_are_shown_with_their_numbers(every_verdict, capfd, in_t
     assert identity["certificate"] is None and identity["verified"] is None
     shown = call(capfd, "worksheet", "run", path, "--out", tmp_path)
     assert shown.code == 1
-    lines = {line.split(" ")[0]: line for line in shown.out.splitlines() if ": refuted" in line or ": open" in line}
+    lines = {
+        line.split(" ")[0]: line for line in shown.out.splitlines() if ": refuted" in line or ": open" in line
+    }
     assert "expected 6" in lines["refuted-number"] and "dimension 7" in lines["refuted-number"]
-    assert "expected 8" in lines["open"] and "lower_bound 8" in lines["open"] and "dimension 8" not in lines["open"]
+    assert (
+        "expected 8" in lines["open"]
+        and "lower_bound 8" in lines["open"]
+        and "dimension 8" not in lines["open"]
+    )
     assert "entry" in lines["identity-refuted"]
     assert "quotient" in lines["no-value"] or "divis" in lines["no-value"]
     assert "no parameters" in lines["no-parameters"]
@@ -273,10 +289,17 @@ def test_summary_agrees_with_the_certificates(every_verdict):
                 assert instance["dimension"] == stated.get("value")
                 assert (instance["dimension"] is None) == (stated["relation"] == "between")
             if claim["kind"] == "dimension-at-most":
-                assert stated == {"quantity": "dimension", "relation": "at most", "value": instance["upper_bound"]}
+                assert stated == {
+                    "quantity": "dimension",
+                    "relation": "at most",
+                    "value": instance["upper_bound"],
+                }
     assert files == set(out.glob("*/*/*.json")), "one certificate for each instance, and no other file"
-    expected = {f"mine/{claim['id']}.tex" for claim in summary["claims"] if any(
-        instance["certificate"] for instance in claim["instances"])}  # fmt: skip
+    expected = {
+        f"mine/{claim['id']}.tex"
+        for claim in summary["claims"]
+        if any(instance["certificate"] for instance in claim["instances"])
+    }
     assert {claim["proof"] for claim in summary["claims"] if claim["proof"]} == expected
     assert sorted(["summary.json", *expected, *(str(f.relative_to(out)) for f in files)]) == names(out)
     assert claims_of(summary)["certified"]["source"] == "A source & more"
@@ -293,7 +316,9 @@ def test_all_certificates_are_accepted_by_the_file_alone(every_verdict, tmp_path
 
 def test_json_of_the_command(capfd, in_this_process, tmp_path):
     path, out = write_sheet(tmp_path, SHEET), tmp_path / "out"
-    answer = call(capfd, "worksheet", "run", path, "--out", out, "--claim", "open", "--claim", "certified", "--json")
+    answer = call(
+        capfd, "worksheet", "run", path, "--out", out, "--claim", "open", "--claim", "certified", "--json"
+    )
     assert answer.code == 1
     assert [claim["id"] for claim in answer.json["claims"]] == ["certified", "open"]
     assert answer.json == summary_of(out)
@@ -345,7 +370,7 @@ def test_running_again(small):
         after = clock(out)
         return {r.task.instance for r in run.claims[0].instances if r.skipped}, {
             key for key in before if after[key] != before[key]
-        }  # fmt: skip
+        }
 
     everything = {"d2_a1", "d2_a2", "d3_a1", "d3_a2"}
     # nothing is done twice
@@ -418,14 +443,17 @@ def test_tampering_with_a_new_hash_is_caught(small):
         assert bad.certificate["sha256"] not in (out / "mine" / "square.tex").read_text()
 
 
-@pytest.mark.parametrize("alter", [
-    lambda value: value.update(claim={}),
-    lambda value: value["claim"].update(relation=[]),
-    lambda value: value.update(kind="degrees"),
-    lambda value: value["network"].update(tokens=3),
-    lambda value: value.pop("strength"),
-    lambda value: value.update(witness={}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "alter",
+    [
+        lambda value: value.update(claim={}),
+        lambda value: value["claim"].update(relation=[]),
+        lambda value: value.update(kind="degrees"),
+        lambda value: value["network"].update(tokens=3),
+        lambda value: value.pop("strength"),
+        lambda value: value.update(witness={}),
+    ],
+)
 def test_tampering_with_the_form_is_caught(small, alter):
     """Made again, or refused by the verifier; never trusted and no crash."""
     path, out = small
@@ -444,14 +472,17 @@ def test_tampering_with_the_form_is_caught(small, alter):
 def test_output_folder_that_cannot_be_written_is_refused_before_the_work(capfd, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("keep")
     path = write_sheet(tmp_path, SMALL)
-    monkeypatch.setattr("lightningalg.worksheets.runner._certify_all", lambda *_: pytest.fail("work was done"))
+    work = []
+    monkeypatch.setattr(runner, "certify_task", lambda task: work.append(task))
+    monkeypatch.setattr(runner, "_pool", here)
     for place in (tmp_path / "file", tmp_path / "file" / "deeper", "/proc/none"):
         call(capfd, "worksheet", "run", path, "--out", place).refuses("cannot write", str(place))
+        assert not work
     assert (tmp_path / "file").read_text() == "keep"
 
 
 def test_wrong_worksheets_are_refused_before_the_work(capfd, tmp_path):
-    path = write_sheet(tmp_path, SMALL + "[[claim]]\nid = \"x\"\nkind = \"dimension\"\n")
+    path = write_sheet(tmp_path, SMALL + '[[claim]]\nid = "x"\nkind = "dimension"\n')
     out = tmp_path / "out"
     call(capfd, "worksheet", "run", path, "--out", out).refuses(str(path), '"x"')
     (tmp_path / "other").mkdir()
@@ -459,7 +490,9 @@ def test_wrong_worksheets_are_refused_before_the_work(capfd, tmp_path):
     call(capfd, "worksheet", "run", one, two, "--out", out).refuses("mine", "--out")
     (tmp_path / "empty").mkdir()
     call(capfd, "worksheet", "run", tmp_path / "empty", "--out", out).refuses("empty", "*.toml")
-    call(capfd, "worksheet", "run", one, "--claim", "square", "--claim", "no", "--out", out).refuses("'no'", "square")
+    call(capfd, "worksheet", "run", one, "--claim", "square", "--claim", "no", "--out", out).refuses(
+        "'no'", "square"
+    )
     assert not out.exists()
 
 
@@ -473,7 +506,9 @@ def test_disk_full_stops_the_run_with_one_line(capfd, tmp_path, monkeypatch, in_
         real(source, target)
 
     monkeypatch.setattr(os, "replace", full)
-    call(capfd, "worksheet", "run", path, "--out", tmp_path / "out", "--jobs", "1").refuses("d3_a1.json", "No space")
+    call(capfd, "worksheet", "run", path, "--out", tmp_path / "out", "--jobs", "1").refuses(
+        "d3_a1.json", "No space"
+    )
     assert summary_of(tmp_path / "out")["complete"] is False
     assert not list((tmp_path / "out").rglob("*.tmp"))
 
@@ -484,7 +519,9 @@ def test_list_and_show(capfd, tmp_path):
     assert [claim["id"] for claim in listed[0]["claims"]] == list(VERDICTS)
     assert listed[0]["title"] == "Every verdict" and listed[0]["claims"][0]["instances"] == 2
     shown = call(capfd, "worksheet", "show", path).out
-    assert "Every verdict" in shown and "check: parameters > dimension" in shown and "differs from 2*d" in shown
+    assert (
+        "Every verdict" in shown and "check: parameters > dimension" in shown and "differs from 2*d" in shown
+    )
     assert call(capfd, "worksheet", "list").out.count("\n") > 20
 
 
@@ -517,8 +554,11 @@ def start(path, out, *options):
     command = [sys.executable, "-c", "from lightningalg.cli.main import main; main()"]
     return subprocess.Popen(
         [*command, "worksheet", "run", path, "--out", out, "--jobs", "2", *options],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
 
 
 def wait_for_certificates(out, count, timeout=60):
@@ -561,8 +601,11 @@ def needs_proc():
         pytest.skip("no /proc to see processes in")
 
 
-@pytest.mark.parametrize("to_group", [True, pytest.param(False, marks=pytest.mark.slow)],
-                         ids=["from the terminal", "to the parent alone"])  # fmt: skip
+@pytest.mark.parametrize(
+    "to_group",
+    [True, pytest.param(False, marks=pytest.mark.slow)],
+    ids=["from the terminal", "to the parent alone"],
+)
 def test_ctrl_c_keeps_what_is_finished(tmp_path, to_group):
     needs_proc()
     path, out = write_sheet(tmp_path, SLOW), tmp_path / "out"
@@ -587,13 +630,50 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, to_group):
     assert 3 <= len(finished) < len(claim["instances"]) == 72
     assert finished == files
     assert not [name for name in names(out) if name.endswith(".tmp")]
-    done = subprocess.run([sys.executable, VERIFIER, *(out / f for f in sorted(files)[:3])], capture_output=True)
+    done = subprocess.run(
+        [sys.executable, VERIFIER, *(out / f for f in sorted(files)[:3])], capture_output=True
+    )
     assert done.returncode == 0
     # what is there is where the next run starts from
     sheet = read_worksheet(path)
-    tasks = {f"mine/slow/{i.name}.json": runner._task(sheet, sheet.claims[0], i, out, "0", False)
-             for i in sheet.claims[0].instances}  # fmt: skip
+    tasks = {
+        f"mine/slow/{i.name}.json": runner._task(sheet, sheet.claims[0], i, out, "0", False)
+        for i in sheet.claims[0].instances
+    }
     assert all(runner.certify_task(tasks[name])[3] for name in finished)
+
+
+def test_ctrl_c_ends_long_computations(tmp_path):
+    needs_proc()
+    path, out = write_sheet(tmp_path, SMALL), tmp_path / "out"
+    script = tmp_path / "run.py"
+    script.write_text(f"""
+import sys, time
+import lightningalg.claims.dimension as module
+kept = module.dimension
+def long(network, **options):
+    if network.to_json()["width"] == 3:
+        time.sleep(100)
+    return kept(network, **options)
+module.dimension = long
+if __name__ == "__main__":
+    from lightningalg.cli.main import run
+    sys.exit(run(["worksheet", "run", {str(path)!r}, "--out", {str(out)!r}, "--jobs", "2"]))
+""")
+    process = subprocess.Popen(
+        [sys.executable, script], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        wait_for_certificates(out, 2)
+        begin = time.monotonic()
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+        assert time.monotonic() - begin < 3
+    finally:
+        wait_for_nobody(process.pid)
+    assert process.returncode == 130 and "Traceback" not in err
+    found = {i["name"]: i["certificate"] is not None for i in summary_of(out)["claims"][0]["instances"]}
+    assert found == {"d2_a1": True, "d2_a2": True, "d3_a1": False, "d3_a2": False}
 
 
 @pytest.mark.slow
@@ -677,8 +757,11 @@ if __name__ == "__main__":
     assert "Traceback" not in done.stderr
     found = {i["name"]: i for i in summary_of(out)["claims"][0]["instances"]}
     assert {name: i["verdict"] for name, i in found.items()} == {
-        "d2_a1": "certified", "d2_a2": "open", "d3_a1": "open", "d3_a2": "certified",
-    }  # fmt: skip
+        "d2_a1": "certified",
+        "d2_a2": "open",
+        "d3_a1": "open",
+        "d3_a2": "certified",
+    }
     assert "ended" in found["d3_a1"]["reason"]
     assert "ZeroDivisionError" in found["d2_a2"]["reason"]
     assert summary_of(out)["complete"] is True
@@ -706,7 +789,7 @@ def chain_of(instance):
     for layer in layers:
         assert layer["inputs"] == [source]
         source = layer["id"]
-    assert all(a["d_out"] == b["d_in"] for a, b in zip(layers, layers[1:], strict=False))
+    assert all(a["d_out"] == b["d_in"] for a, b in pairwise(layers))
     widths = (layers[0]["d_in"], *(layer["d_out"] for layer in layers))
     return widths, tuple(layer["rank"] for layer in layers), instance.table["tokens"]
 
@@ -780,15 +863,24 @@ def test_counting_weights_is_all_there(library):
     models = claim_of(sheet, "language-models")
     # published hidden size, heads and layers
     sizes = {
-        "bert-base": (768, 12, 12), "bert-large": (1024, 16, 24), "gpt2": (768, 12, 12), "gpt2-medium": (1024, 16, 24),
-        "gpt2-large": (1280, 20, 36), "gpt2-xl": (1600, 25, 48), "llama-7b": (4096, 32, 32),
-    }  # fmt: skip
+        "bert-base": (768, 12, 12),
+        "bert-large": (1024, 16, 24),
+        "gpt2": (768, 12, 12),
+        "gpt2-medium": (1024, 16, 24),
+        "gpt2-large": (1280, 20, 36),
+        "gpt2-xl": (1600, 25, 48),
+        "llama-7b": (4096, 32, 32),
+    }
     found = {}
     for instance in models.instances:
         heads = [x for x in instance.table["layers"] if x["type"] == "lightning_attention"]
         blocks = sum(x["type"] == "sum" for x in instance.table["layers"])
         found[instance.name] = (instance.table["width"], len(heads) // blocks, blocks)
-        assert {x["d_out"] for x in heads} == {x["rank"] for x in heads} == {instance.table["width"] * blocks // len(heads)}
+        assert (
+            {x["d_out"] for x in heads}
+            == {x["rank"] for x in heads}
+            == {instance.table["width"] * blocks // len(heads)}
+        )
         assert reference.parameter_count(instance.table) == 4 * instance.table["width"] ** 2 * blocks
     assert found == sizes
 
@@ -799,7 +891,9 @@ def test_all_packaged_worksheets_are_certified(library, tmp_path):
     assert run.complete
     for claim in run.claims:
         assert claim.verdict == "certified", claim.claim.id
-        assert claim.proof is not None and claim.proof.read_text(encoding="utf-8").startswith("\\documentclass")
+        assert claim.proof is not None and claim.proof.read_text(encoding="utf-8").startswith(
+            "\\documentclass"
+        )
         for result, instance in zip(claim.instances, claim.claim.instances, strict=True):
             assert result.verified is True and result.verdict == "certified"
             if claim.claim.kind == "dimension" and claim.claim.id not in ("residual",):
@@ -810,7 +904,9 @@ def test_all_packaged_worksheets_are_certified(library, tmp_path):
     assert sum(len(claim.instances) for claim in run.claims) >= 600
     summary = summary_of(tmp_path)
     assert summary["complete"] and {claim["verdict"] for claim in summary["claims"]} == {"certified"}
-    assert len(list(tmp_path.glob("*/*/*.json"))) == sum(len(claim["instances"]) for claim in summary["claims"])
+    assert len(list(tmp_path.glob("*/*/*.json"))) == sum(
+        len(claim["instances"]) for claim in summary["claims"]
+    )
     assert len(list(tmp_path.glob("*/*.tex"))) == len(summary["claims"])
 
 

@@ -18,50 +18,53 @@ UPPER = {"parameters": 18, "upper_bound": 10}
 def verdict(proved, expected=None, check=None, differs=False, quantity="dimension"):
     claim = Claim(
         "c", "dimension", "", "", "", "", (), "", Formula.parse(check) if check else None, differs, ()
-    )  # fmt: skip
+    )
     return judge(claim, Instance("i", {}, {"d": 3, "tokens": 2}, expected), quantity, proved)
 
 
-@pytest.mark.parametrize("proved, claim, answer", [
-    # a number
-    (KNOWN, {"expected": 7}, "certified"),
-    (KNOWN, {"expected": 6}, "refuted"),
-    (KNOWN, {"expected": 8}, "refuted"),
-    # a number between or outside proved bounds
-    (BETWEEN, {"expected": 8}, "open"),
-    (BETWEEN, {"expected": 9}, "open"),
-    (BETWEEN, {"expected": 10}, "open"),
-    (BETWEEN, {"expected": 7}, "refuted"),
-    (BETWEEN, {"expected": 11}, "refuted"),
-    (UPPER, {"expected": 10, "quantity": "upper_bound"}, "certified"),
-    (UPPER, {"expected": 9, "quantity": "upper_bound"}, "refuted"),
-    # a condition
-    (KNOWN, {"check": "parameters > dimension"}, "certified"),
-    (KNOWN, {"check": "2*parameters == 3*dimension"}, "refuted"),
-    (KNOWN, {"check": "dimension == 2*d + 1"}, "certified"),
-    (BETWEEN, {"check": "dimension >= 8"}, "open"),
-    (BETWEEN, {"check": "lower_bound >= 8"}, "certified"),
-    (BETWEEN, {"check": "upper_bound <= 9"}, "refuted"),
-    (BETWEEN, {"check": "parameters > upper_bound"}, "certified"),
-    # both: each has to hold
-    (KNOWN, {"expected": 7, "check": "d == 3"}, "certified"),
-    (KNOWN, {"expected": 7, "check": "d == 4"}, "refuted"),
-    (KNOWN, {"expected": 6, "check": "d == 3"}, "refuted"),
-    (BETWEEN, {"expected": 9, "check": "d == 3"}, "open"),
-    (BETWEEN, {"expected": 9, "check": "d == 4"}, "refuted"),
-    # differs
-    (KNOWN, {"expected": 8, "differs": True}, "certified"),
-    (KNOWN, {"expected": 7, "differs": True}, "refuted"),
-    (BETWEEN, {"expected": 9, "differs": True}, "open"),
-    (BETWEEN, {"expected": 11, "differs": True}, "certified"),
-    (KNOWN, {"check": "dimension == 8", "differs": True}, "certified"),
-    (KNOWN, {"check": "dimension == 7", "differs": True}, "refuted"),
-    (BETWEEN, {"check": "dimension == 9", "differs": True}, "open"),
-    # nothing said: that it is known
-    (KNOWN, {}, "certified"),
-    (BETWEEN, {}, "open"),
-    ({"terms": 3}, {"quantity": "terms"}, "certified"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "proved, claim, answer",
+    [
+        # a number
+        (KNOWN, {"expected": 7}, "certified"),
+        (KNOWN, {"expected": 6}, "refuted"),
+        (KNOWN, {"expected": 8}, "refuted"),
+        # a number between or outside proved bounds
+        (BETWEEN, {"expected": 8}, "open"),
+        (BETWEEN, {"expected": 9}, "open"),
+        (BETWEEN, {"expected": 10}, "open"),
+        (BETWEEN, {"expected": 7}, "refuted"),
+        (BETWEEN, {"expected": 11}, "refuted"),
+        (UPPER, {"expected": 10, "quantity": "upper_bound"}, "certified"),
+        (UPPER, {"expected": 9, "quantity": "upper_bound"}, "refuted"),
+        # a condition
+        (KNOWN, {"check": "parameters > dimension"}, "certified"),
+        (KNOWN, {"check": "2*parameters == 3*dimension"}, "refuted"),
+        (KNOWN, {"check": "dimension == 2*d + 1"}, "certified"),
+        (BETWEEN, {"check": "dimension >= 8"}, "open"),
+        (BETWEEN, {"check": "lower_bound >= 8"}, "certified"),
+        (BETWEEN, {"check": "upper_bound <= 9"}, "refuted"),
+        (BETWEEN, {"check": "parameters > upper_bound"}, "certified"),
+        # both: each has to hold
+        (KNOWN, {"expected": 7, "check": "d == 3"}, "certified"),
+        (KNOWN, {"expected": 7, "check": "d == 4"}, "refuted"),
+        (KNOWN, {"expected": 6, "check": "d == 3"}, "refuted"),
+        (BETWEEN, {"expected": 9, "check": "d == 3"}, "open"),
+        (BETWEEN, {"expected": 9, "check": "d == 4"}, "refuted"),
+        # differs
+        (KNOWN, {"expected": 8, "differs": True}, "certified"),
+        (KNOWN, {"expected": 7, "differs": True}, "refuted"),
+        (BETWEEN, {"expected": 9, "differs": True}, "open"),
+        (BETWEEN, {"expected": 11, "differs": True}, "certified"),
+        (KNOWN, {"check": "dimension == 8", "differs": True}, "certified"),
+        (KNOWN, {"check": "dimension == 7", "differs": True}, "refuted"),
+        (BETWEEN, {"check": "dimension == 9", "differs": True}, "open"),
+        # nothing said: that it is known
+        (KNOWN, {}, "certified"),
+        (BETWEEN, {}, "open"),
+        ({"terms": 3}, {"quantity": "terms"}, "certified"),
+    ],
+)
 def test_instance(proved, claim, answer):
     assert verdict(proved, **claim) == answer
 
@@ -86,12 +89,18 @@ def test_worst():
     assert worst(["certified with hypotheses", "certified"]) == "certified"
 
 
-@pytest.mark.parametrize("hypotheses, answer", [
-    ((), "certified"),
-    ((Hypothesis("t >= 2", Formula.parse("tokens >= 2")),), "certified"),
-    ((Hypothesis("generic"),), "certified with hypotheses"),
-    ((Hypothesis("t >= 2", Formula.parse("tokens >= 2")), Hypothesis("generic")), "certified with hypotheses"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "hypotheses, answer",
+    [
+        ((), "certified"),
+        ((Hypothesis("t >= 2", Formula.parse("tokens >= 2")),), "certified"),
+        ((Hypothesis("generic"),), "certified with hypotheses"),
+        (
+            (Hypothesis("t >= 2", Formula.parse("tokens >= 2")), Hypothesis("generic")),
+            "certified with hypotheses",
+        ),
+    ],
+)
 def test_claim(hypotheses, answer):
     claim = Claim("c", "dimension", "", "", "", "", hypotheses, "", None, False, ())
     assert claim_verdict(claim, ["certified", "certified"]) == answer

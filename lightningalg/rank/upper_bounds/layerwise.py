@@ -9,37 +9,42 @@ from lightningalg.networks.network import Network, Node
 from lightningalg.rank.varieties import bounded_rank, bounded_rank_rectangular, symmetric_bounded_rank
 
 
-def bound(network: Network) -> UpperBound | None:
+def bound(network: Network) -> UpperBound:
     """Return the sum of the dimensions of all blocks' function spaces.
 
-    A block is an attention head, with the linear layer that alone reads it if there is one, or a
-    linear layer. The value matrix of a head (times the linear layer) has bounded rank, and ``(A, V)`` and
-    ``(cA, V/c)`` compute the same function (FORMAT.md section 4.2).
+    A block is an attention head, with the linear layer that alone reads it if there is one and neither
+    shares its matrices, or any other layer with parameters. The value matrix of a head (times the linear
+    layer) has bounded rank, and ``(A, V)`` and ``(cA, V/c)`` compute the same function; of other layers the
+    parameters are counted. Tied layers have their owners' functions (FORMAT.md section 4.2).
     """
     blocks = []
     joined: set[str] = set()
+    total = 0
     for node in network.nodes:
-        if node.id in joined or not node.layer.parameter_shapes():
+        shapes = node.layer.parameter_shapes()
+        if node.id in joined or node.weights is not None or not shapes:
             continue
+        names = [node.id]
         if isinstance(node.layer, LightningAttention):
             follower = joined_linear(network, node)
-            joined.update(follower.id for follower in [follower] if follower is not None)
-            names = [node.id] if follower is None else [node.id, follower.id]
+            if follower is not None:
+                joined.add(follower.id)
+                names.append(follower.id)
             dimension = _head_dimension(node.layer, follower, network.tokens)
-            blocks.append({"layers": names, "dimension": dimension})
-        elif isinstance(node.layer, Linear):
-            blocks.append({"layers": [node.id], "dimension": node.layer.d_in * node.layer.d_out})
         else:
-            return None
-    total = sum(block["dimension"] for block in blocks)  # type: ignore[misc]
+            dimension = sum(rows * columns for rows, columns in shapes.values())
+        blocks.append({"layers": names, "dimension": dimension})
+        total += dimension
     return UpperBound(total, "layerwise", {"blocks": blocks})
 
 
 def joined_linear(network: Network, head: Node) -> Node | None:
-    """Return the linear layer that is the only reader of ``head``, if there is one."""
+    """Return the linear layer that is the only reader of ``head``, if there is one and neither is shared."""
     readers = network.consumers[head.id]
     reader = network.by_id[readers[0]] if len(readers) == 1 else None
-    return reader if reader is not None and isinstance(reader.layer, Linear) else None
+    if reader is None or not isinstance(reader.layer, Linear) or {head.id, reader.id} & network.sharing:
+        return None
+    return reader
 
 
 def _head_dimension(head: LightningAttention, follower: Node | None, tokens: int) -> int:

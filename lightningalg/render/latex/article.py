@@ -12,7 +12,15 @@ from lightningalg.render.latex.dimension import Instance, read_dimension
 from lightningalg.render.latex.escape import Tex, environment, plain_ascii, typewriter
 from lightningalg.render.latex.identity import IdentityInstance, read_identity
 from lightningalg.render.latex.layer_rows import layer_rows
-from lightningalg.render.latex.networks import ACTIVATION, ATTENTION, LINEAR, SUM, Network
+from lightningalg.render.latex.networks import (
+    ACTIVATION,
+    ATTENTION,
+    BIAS,
+    CONVOLUTION,
+    LINEAR,
+    SUM,
+    Network,
+)
 from lightningalg.render.latex.upper import METHODS
 
 MOST_IN_FULL = 4  # more instances of a kind than this become a table
@@ -73,6 +81,9 @@ class _Document:
             "linear": LINEAR in found,
             "activation": ACTIVATION in found,
             "sum": SUM in found,
+            "bias": BIAS in found,
+            "convolution": CONVOLUTION in found,
+            "tied": any(network.sharing for network in self.networks),
         }
 
     @property

@@ -9,7 +9,15 @@ from typing import Any
 
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, number
-from lightningalg.render.latex.networks import ACTIVATION, ATTENTION, LINEAR, Network, read_network
+from lightningalg.render.latex.networks import (
+    ACTIVATION,
+    ATTENTION,
+    BIAS,
+    CONVOLUTION,
+    LINEAR,
+    Network,
+    read_network,
+)
 from lightningalg.render.latex.typeset import visible_length
 
 _LONGEST_CELL = 240  # characters of a formula in one cell of a table
@@ -52,11 +60,13 @@ def read_degrees(certificate: Mapping[str, Any], label: int, verdict: str) -> De
     Raises
     ------
     InputError
-        If the claim is not the last line of the witness.
+        If the claim is not the last line of the witness, or the network has a bias.
     """
     network = read_network(certificate["network"])
     claim, witness = certificate["claim"], certificate["witness"]["layers"]
     matrices = network.matrices
+    if BIAS in network.types:
+        raise InputError("certificate: a network with a bias has no degrees")
     owners = [layer for layer in network.layers for _ in layer.matrices]
     found = [(entry["layer"], entry["parameter"]) for entry in claim["parameters"]]
     last = witness[network.output.number - 1]
@@ -104,10 +114,10 @@ def _rule(network: Network, layer_number: int) -> Tex:
     layer = network.layers[layer_number - 1]
     source = f"$X_{{{layer.inputs[0]}}}$"
     if layer.type == ATTENTION:
-        own = ", ".join(f"${m.symbol}$" for m in layer.matrices)
+        own = ", ".join(f"${m.symbol}$" for m in network.matrices_of(layer))
         return Tex(f"three times those of {source}, and $1$ for each of {own}")
-    if layer.type == LINEAR:
-        return Tex(f"those of {source}, and $1$ for ${layer.matrices[0].symbol}$")
+    if layer.type in (LINEAR, CONVOLUTION):
+        return Tex(f"those of {source}, and $1$ for ${network.matrices_of(layer)[0].symbol}$")
     if layer.type == ACTIVATION:
         return Tex(f"${number(layer.degree)}$ times those of {source}")
     return Tex("the common degrees of the summands")

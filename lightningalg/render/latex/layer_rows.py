@@ -76,8 +76,10 @@ def _pattern(layer: Layer, start: int, *, fixed: bool) -> tuple[object, ...]:
     Inputs at or after ``start`` count relative to the layer; earlier ones too,
     unless ``fixed``.
     """
-    inputs = tuple((True, layer.number - j) if j >= start or not fixed else (False, j) for j in layer.inputs)
-    return (layer.type, layer.d_in, layer.d_out, layer.rank, layer.degree, inputs)
+    others = (*layer.inputs, *([layer.owner] if layer.owner else []))
+    places = tuple((True, layer.number - j) if j >= start or not fixed else (False, j) for j in others)
+    sizes = (layer.d_in, layer.d_out, layer.rank, layer.degree, layer.kernel, layer.stride, layer.channels)
+    return (layer.type, bool(layer.owner), *sizes, places)
 
 
 def _period(layers: Sequence[Layer]) -> int:
@@ -126,6 +128,7 @@ def _repetitions(layers: Sequence[Layer], at: int, group: int, end: int) -> int:
 def _row(network: Network, first: int, last: int, group_start: int, indices: _Indices) -> LayerRow:
     layer, end = network.layers[first - 1], network.layers[last - 1]
     inputs = [(j, indices.spell(j, moves=j >= group_start)) for j in layer.inputs]
-    value = equation(layer, indices.spell(first), inputs)
+    owner = indices.spell(layer.owner, moves=layer.owner >= group_start) if layer.owner else ""
+    value = equation(layer, indices.spell(first), inputs, owner)
     names = layer.name if first == last else Tex(f"{layer.name} to {end.name}")
     return LayerRow(value, indices.ranges, layer.sizes, names)

@@ -19,6 +19,8 @@ ATTENTION = "lightning_attention"
 LINEAR = "linear"
 ACTIVATION = "monomial_activation"
 SUM = "sum"
+BIAS = "bias"
+CONVOLUTION = "convolution"
 MOST_LAYERS = 5_000
 
 
@@ -40,7 +42,10 @@ class ParameterMatrix:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer; ``inputs`` are layer numbers, 0 being the network's input."""
+    """One layer; ``inputs`` are layer numbers, 0 being the network's input.
+
+    ``owner`` is 0, or the number of the layer whose matrices a tied layer uses.
+    """
 
     number: int
     id: str
@@ -51,6 +56,10 @@ class Layer:
     rank: int
     degree: int
     matrices: tuple[ParameterMatrix, ...]
+    kernel: int = 0
+    stride: int = 0
+    channels: int = 0
+    owner: int = 0
 
     @property
     def name(self) -> Tex:
@@ -69,13 +78,31 @@ class Layer:
             return Tex(rf"\att_{{{number(self.d_in)}\to {number(self.d_out)};\,{number(self.rank)}}}")
         if self.type == LINEAR:
             return Tex(rf"\lin_{{{number(self.d_in)}\to {number(self.d_out)}}}")
+        if self.type == BIAS:
+            return Tex(rf"\bias_{{{number(self.d_out)}}}")
+        if self.type == CONVOLUTION:
+            sizes = rf"{number(self.kernel)},{number(self.stride)},{number(self.channels)}"
+            return Tex(rf"\conv_{{{number(self.d_in)}\to {number(self.d_out)};\,{sizes}}}")
         if self.type == ACTIVATION:
             return Tex(rf"\sigma_{{{number(self.degree)}}}")
         return Tex(r"\sum")
 
     @property
     def sizes(self) -> Tex:
-        """The sizes of the layer in words, for text mode."""
+        """The sizes of the layer in words, for text mode; for a tied layer also whose matrices it uses."""
+        tied = f"; tied to layer ${self.owner}$" if self.owner else ""
+        return Tex(self._sizes + tied)
+
+    @property
+    def _sizes(self) -> Tex:
+        if self.type == BIAS:
+            return Tex(rf"bias, width ${number(self.d_out)}$")
+        if self.type == CONVOLUTION:
+            return Tex(
+                rf"convolution, ${number(self.d_in)}\to {number(self.d_out)}$, kernel ${number(self.kernel)}$, "
+                rf"stride ${number(self.stride)}$, ${number(self.channels)}$ "
+                + ("channel" if self.channels == 1 else "channels")
+            )
         if self.type == ATTENTION:
             return Tex(
                 rf"attention, ${number(self.d_in)}\to {number(self.d_out)}$, rank ${number(self.rank)}$"
@@ -118,6 +145,15 @@ class Network:
         return tuple(matrix for layer in self.layers for matrix in layer.matrices)
 
     @property
+    def sharing(self) -> frozenset[int]:
+        """The numbers of the tied layers and of those whose matrices they use."""
+        return frozenset(j for layer in self.layers if layer.owner for j in (layer.number, layer.owner))
+
+    def matrices_of(self, layer: Layer) -> tuple[ParameterMatrix, ...]:
+        """Return the matrices that a layer's value is made with: its own, or those of its owner."""
+        return self.layers[layer.owner - 1].matrices if layer.owner else layer.matrices
+
+    @property
     def parameters(self) -> int:
         """The number n of parameters."""
         return sum(matrix.rows * matrix.columns for matrix in self.matrices)
@@ -129,8 +165,9 @@ class Network:
 
     @property
     def is_attention_chain(self) -> bool:
-        """A sequence of attention layers."""
-        return self.is_sequence and all(layer.type == ATTENTION for layer in self.layers)
+        """A sequence of attention layers, none tied."""
+        plain = all(layer.type == ATTENTION and not layer.owner for layer in self.layers)
+        return self.is_sequence and plain
 
     @property
     def types(self) -> set[str]:
@@ -167,7 +204,7 @@ class Network:
         """The whole network in one breakable text-mode formula."""
         if self.is_attention_chain:
             return Tex(rf"$({self.widths_tex})$; $({self.ranks_tex})$; $t={number(self.tokens)}$")
-        tokens = rf"; $t={number(self.tokens)}$, $d_0={number(self.width)}$"
+        tokens = rf"; $t={number(self.tokens)}$, $d_0={number(self.width)}$" + self._ties
         if self.is_sequence:
             factors = [layer.operator for layer in reversed(self.layers)]
             return Tex("$" + r"\circ\allowbreak ".join(factors) + "$" + tokens)
@@ -178,19 +215,35 @@ class Network:
             parts.append(f"$X_{{{layer.number}}}={value}$")
         return Tex(", ".join(parts) + tokens)
 
+    @property
+    def _ties(self) -> str:
+        owners: dict[int, list[str]] = {}
+        for layer in self.layers:
+            if layer.owner:
+                owners.setdefault(layer.owner, []).append(f"${layer.number}$")
+        return "".join(
+            f"; layer{'s' if len(tied) > 1 else ''} {', '.join(tied)} tied to layer ${owner}$"
+            for owner, tied in owners.items()
+        )
+
     def consumers(self, layer_number: int) -> list[Layer]:
         """Return the layers that read the layer (or input) of this number."""
         return [layer for layer in self.layers if layer_number in layer.inputs]
 
 
-def equation(layer: Layer, index: str, inputs: Sequence[tuple[int, str]]) -> Tex:
-    """Return the value of a layer for math mode, with its index and its inputs' as they are to be printed."""
+def equation(layer: Layer, index: str, inputs: Sequence[tuple[int, str]], owner: str = "") -> Tex:
+    """Return the value of a layer for math mode; its index, its inputs' and its owner's as they are printed."""
     z = f"X_{{{inputs[0][1]}}}"
+    own = owner or (str(layer.owner) if layer.owner else index)
     if layer.type == ATTENTION:
         space = r"\," if index.isdigit() and len(index) < 3 else r"\,\allowbreak "
-        right = rf"V_{{{index}}}\,{z}{z}^{{\top}}{space}K_{{{index}}}^{{\top}}Q_{{{index}}}\,{z}"
+        right = rf"V_{{{own}}}\,{z}{z}^{{\top}}{space}K_{{{own}}}^{{\top}}Q_{{{own}}}\,{z}"
     elif layer.type == LINEAR:
-        right = rf"W_{{{index}}}{z}"
+        right = rf"W_{{{own}}}{z}"
+    elif layer.type == BIAS:
+        right = rf"{z}+b_{{{own}}}\mathbf 1^{{\top}}"
+    elif layer.type == CONVOLUTION:
+        right = rf"W_{{{own}}}*_{{{number(layer.stride)}}}{z}"
     elif layer.type == ACTIVATION:
         right = rf"\sigma_{{{number(layer.degree)}}}({z})"
     else:
@@ -248,7 +301,8 @@ def read_network(network: Mapping[str, Any]) -> Network:
         kind = entry["type"]
         inputs = tuple(position[name] for name in entry["inputs"])
         d_in = d_out = widths[inputs[0]]
-        rank = degree = 0
+        rank = degree = owner = 0
+        window = {"kernel": 0, "stride": 0, "channels": 0}
         shapes: list[tuple[str, int, int]] = []
         if kind == ATTENTION:
             d_in, d_out, rank = (_size(entry, key) for key in ("d_in", "d_out", "rank"))
@@ -258,10 +312,19 @@ def read_network(network: Mapping[str, Any]) -> Network:
             shapes = [("W", d_out, d_in)]
         elif kind == ACTIVATION:
             degree = _size(entry, "degree")
+        elif kind == BIAS:
+            d_in = d_out = _size(entry, "width")
+            shapes = [("b", d_out, 1)]
+        elif kind == CONVOLUTION:
+            d_in, window = _size(entry, "d_in"), {key: _size(entry, key) for key in window}
+            d_out = window["channels"] * ((d_in - window["kernel"]) // window["stride"] + 1)
+            shapes = [("W", window["channels"], window["kernel"])]
         elif kind != SUM:
             raise UnsupportedError(f"network: layers of type {str(kind)[:40]!r} cannot be printed")
         if any(widths[j] != d_in for j in inputs) or (kind != SUM and len(inputs) != 1):
             raise InputError(f"network: the inputs of layer {str(entry['id'])[:64]} do not fit")
+        if shapes and "weights" in entry:
+            owner, shapes = position[entry["weights"]], []
         matrices = []
         for letter, rows, columns in shapes:
             symbol = Tex(f"{letter}_{{{count}}}")
@@ -270,8 +333,11 @@ def read_network(network: Mapping[str, Any]) -> Network:
         position[entry["id"]] = count
         widths.append(d_out)
         layers.append(
-            Layer(count, words(entry["id"]), kind, inputs, d_in, d_out, rank, degree, tuple(matrices))
-        )
+            Layer(
+                count, words(entry["id"]), kind, inputs, d_in, d_out, rank, degree, tuple(matrices), **window,
+                owner=owner,
+            )
+        )  # fmt: skip
     result = Network(_size(network, "tokens"), width, tuple(layers))
     unread = {layer.number for layer in layers} - {j for layer in layers for j in layer.inputs}
     if len(unread) != 1:

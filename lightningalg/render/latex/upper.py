@@ -9,132 +9,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from math import comb
 from typing import Any
 
-from lightningalg.errors import InputError, UnsupportedError
+from lightningalg.errors import UnsupportedError
+from lightningalg.render.latex.bounds import UpperBound, bracketed, expect, matrices
+from lightningalg.render.latex.composition import read_composition
 from lightningalg.render.latex.escape import Tex, integer, number, typewriter
+from lightningalg.render.latex.flag import read_flag
 from lightningalg.render.latex.networks import ACTIVATION, ATTENTION, LINEAR, SUM, Layer, Network
-from lightningalg.render.latex.typeset import mathematics, summation
+from lightningalg.render.latex.typeset import summation
 
-METHODS = ("flag", "layerwise", "coefficients", "torus", "parameters")  # in the order of a document
+#: in the order of a document
+METHODS = ("flag", "composition", "layerwise", "coefficients", "torus", "parameters")
 _LARGEST_DEGREE = 4096  # FORMAT.md section 4.2
-
-
-@dataclass(frozen=True, slots=True)
-class UpperBound:
-    """A certified upper bound: its value, its method and the numbers of the argument.
-
-    ``arithmetic`` is the final sum without the value, for math mode;
-    ``rows`` are the lines of the method's table; ``facts`` what else its
-    template prints.
-    """
-
-    method: str
-    value: int
-    arithmetic: Tex
-    rows: tuple[tuple[Tex, ...], ...]
-    facts: Mapping[str, Any]
-
-    @property
-    def total(self) -> Tex:
-        """The final sum with its value, on one or more lines."""
-        return mathematics(f"{self.arithmetic}={number(self.value)}")
-
-
-def _expect(condition: bool, what: str) -> None:
-    if not condition:
-        raise InputError(f"upper bound: {what}; check the certificate with lightningalg verify")
-
-
-def bounded_rank(size: int, rank: int) -> int:
-    """Return the dimension of the matrices of this size and at most this rank."""
-    low = min(size, rank)
-    return 2 * low * size - low**2
-
-
-def bounded_rank_symmetric(size: int, rank: int) -> int:
-    """Return the dimension of the symmetric parts of matrices of this size and at most this rank."""
-    low = min(size, 2 * rank)
-    return low * size - low * (low - 1) // 2
-
-
-def _matrices(symmetric: bool, size: int, rank: int) -> tuple[Tex, int]:
-    """Return ``r(e,a)`` or ``s(e,a)`` as a formula with its value, and the value."""
-    letter, formula = ("s", bounded_rank_symmetric) if symmetric else ("r", bounded_rank)
-    value = formula(size, rank)
-    return Tex(rf"{letter}({number(size)},{number(rank)})={number(value)}"), value
-
-
-def _flag(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
-    _expect(network.is_attention_chain, "method flag needs a chain of attention layers")
-    depth, widths, ranks = network.depth, network.widths, network.ranks
-    e = [integer(value) for value in steps["e"]]
-    g = [integer(value) for value in steps["g"]]
-    flags, values, torus = (integer(steps[key]) for key in ("flags", "values", "torus"))
-    matrices = [(entry["symmetric"] is True, integer(entry["dimension"])) for entry in steps["matrices"]]
-    _expect(len(e) == len(g) == len(matrices) == depth == torus, "one entry per layer is needed")
-    _expect(e == [min(widths[: i + 1]) for i in range(depth)], "e is not that of the network")
-    later = [*g[1:], widths[depth]]
-    for i in range(1, depth):
-        _expect(g[i] == min(e[i], 2 * min(ranks[i], e[i]) + later[i]), "g is not that of the network")
-    _expect(g[0] == widths[0], "g is not that of the network")
-    rank_one = next((j for j in range(1, depth) if min(ranks[j - 1], e[j - 1]) == 1), None)
-    lines: list[tuple[Tex, ...]] = []
-    flag_terms = []
-    for i in range(1, depth + 1):
-        symmetric, dimension = matrices[i - 1]
-        expected = network.tokens == 1 or (rank_one is not None and rank_one < i)
-        formula, value = _matrices(symmetric, g[i - 1], ranks[i - 1])
-        fits = symmetric == expected and dimension == value
-        _expect(fits, f"the matrices of layer {i} are not those of the network")
-        if i < depth:
-            flag_terms.append(g[i] * (g[i - 1] - g[i]))
-            step = Tex(rf"${number(g[i])}({number(g[i - 1])}-{number(g[i])})={number(flag_terms[-1])}$")
-        else:
-            step = Tex("")
-        cells = (widths[i], ranks[i - 1], e[i - 1], g[i - 1])
-        lines.append((*(Tex(f"${number(cell)}$") for cell in cells), Tex(f"${formula}$"), step))
-    _expect(flags == sum(flag_terms) and values == widths[depth] * g[depth - 1], "the sums do not add up")
-    q = [dimension for _, dimension in matrices]
-    total = Tex(
-        _bracketed(summation(q))
-        + (f"+{_bracketed(summation(flag_terms))}" if flag_terms else "")
-        + rf"+{number(widths[depth])}\cdot {number(g[depth - 1])}-{depth}"
-    )
-    _expect(sum(q) + flags + values - torus == claimed, "the sums do not add up")
-    facts = {
-        "rank_one": rank_one or 0,
-        "symmetric": any(symmetric for symmetric, _ in matrices),
-        "matrices": sum(q),
-        "flags": flags,
-        "values": values,
-        "torus": torus,
-        "q": Tex(_matrices(matrices[0][0], g[0], ranks[0])[0]),
-        "deep": depth > 1,
-        "wide": max(*widths, *ranks) > 999,
-    }
-    return UpperBound("flag", claimed, total, tuple(_merge(lines)), facts)
-
-
-def _bracketed(text: Tex) -> str:
-    return f"({text})" if "+" in text else str(text)
-
-
-def _merge(lines: list[tuple[Tex, ...]]) -> list[tuple[Tex, ...]]:
-    """Number the lines from 1; three or more equal neighbours become one line with a range."""
-    result = []
-    first = 1
-    for line, group in groupby(lines):
-        count = sum(1 for _ in group)
-        if count < 3:
-            result += [(Tex(f"${i}$"), *line) for i in range(first, first + count)]
-        else:
-            result.append((Tex(f"${first}$--${first + count - 1}$"), *line))
-        first += count
-    return result
 
 
 def _names(numbers: Mapping[str, int], ids: list[str]) -> Tex:
@@ -155,7 +44,7 @@ def _block(network: Network, attention: Layer | None, linear: Layer | None) -> t
         assert linear is not None
         d_in, d_out = linear.d_in, linear.d_out
         return Tex(rf"{number(d_in)}\cdot {number(d_out)}"), d_in * d_out, [linear.id]
-    formula, q = _matrices(network.tokens == 1, attention.d_in, attention.rank)
+    formula, q = matrices(network.tokens == 1, attention.d_in, attention.rank)
     letter = formula.split("=")[0]
     if linear is None:
         text = rf"{letter}+{number(attention.d_in)}\cdot {number(attention.d_out)}-1"
@@ -195,13 +84,13 @@ def _layerwise(network: Network, steps: Mapping[str, Any], claimed: int) -> Uppe
     blocks = [_block(network, attention, linear) for attention, linear in pairs]
     found = [(integer(block["dimension"]), sorted(block["layers"])) for block in steps["blocks"]]
     wanted = [(value, sorted(ids)) for _, value, ids in blocks]
-    _expect(found == wanted, "the blocks are not those of the network")
+    expect(found == wanted, "the blocks are not those of the network")
     rows = tuple(_block_rows(network, blocks))
     values = [value for _, value, _ in blocks]
-    _expect(sum(values) == claimed, "the sums do not add up")
+    expect(sum(values) == claimed, "the sums do not add up")
     attentions = [layer for layer in network.layers if layer.type == ATTENTION]
     facts = {
-        "matrices": sorted({_matrices(network.tokens == 1, x.d_in, x.rank)[0] for x in attentions}),
+        "matrices": sorted({matrices(network.tokens == 1, x.d_in, x.rank)[0] for x in attentions}),
         "symmetric": network.tokens == 1 and bool(attentions),
         "attention": bool(attentions),
         "joined": bool(partner),
@@ -234,7 +123,7 @@ def possible_degrees(network: Network) -> list[frozenset[int]]:
 
 def _multiples(degrees: frozenset[int], factors: int) -> frozenset[int]:
     """Return the sums of this many members, repetition allowed."""
-    _expect(factors * max(degrees) <= _LARGEST_DEGREE, f"a degree exceeds {_LARGEST_DEGREE}")
+    expect(factors * max(degrees) <= _LARGEST_DEGREE, f"a degree exceeds {_LARGEST_DEGREE}")
     if len(degrees) == 1:
         return frozenset(factors * degree for degree in degrees)
     result = frozenset({0})
@@ -249,24 +138,24 @@ def _coefficients(network: Network, steps: Mapping[str, Any], claimed: int) -> U
     output = sorted(sets[network.output.number])
     d, d_out = network.width, network.d_out
     applies = columnwise or (set(output) <= {1, 3} and ACTIVATION not in network.types)
-    _expect(applies, "method coefficients does not apply to the network")
+    expect(applies, "method coefficients does not apply to the network")
     terms = [(integer(term["degree"]), integer(term["coefficients"])) for term in steps["terms"]]
-    _expect([m for m, _ in terms] == output, "the terms are not the possible degrees of the network's output")
+    expect([m for m, _ in terms] == output, "the terms are not the possible degrees of the network's output")
     rows, factors = [], []
     for m, count in terms:
         if columnwise:
-            _expect(count == d_out * comb(d + m - 1, m), f"wrong number of coefficients of degree {m}")
+            expect(count == d_out * comb(d + m - 1, m), f"wrong number of coefficients of degree {m}")
             factor = rf"{number(d_out)}\cdot\binom{{{number(d + m - 1)}}}{{{number(m)}}}"
         elif m == 1:
-            _expect(count == d_out * d, f"wrong number of coefficients of degree {m}")
+            expect(count == d_out * d, f"wrong number of coefficients of degree {m}")
             factor = rf"{number(d_out)}\cdot {number(d)}"
         else:
-            _expect(count == d_out * d * d * (d + 1) // 2, f"wrong number of coefficients of degree {m}")
+            expect(count == d_out * d * d * (d + 1) // 2, f"wrong number of coefficients of degree {m}")
             factor = rf"{number(d_out)}\cdot {number(d)}\cdot\binom{{{number(d + 1)}}}{{2}}"
         factors.append(factor)
         rows.append((Tex(f"${number(m)}$"), Tex(f"${factor}={number(count)}$")))
     total = sum(count for _, count in terms)
-    _expect(total == claimed, "the sums do not add up")
+    expect(total == claimed, "the sums do not add up")
     facts = {
         "columnwise": columnwise,
         "degrees": [_set(degrees) for degrees in sets[1:]],
@@ -288,9 +177,9 @@ def _torus(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBou
     free = [layer for layer in network.layers if layer.type == ACTIVATION and _is_free(network, layer)]
     found = [(entry["layer"], integer(entry["width"])) for entry in steps["activations"]]
     wanted = [(layer.id, layer.d_out) for layer in free]
-    _expect(found == wanted and bool(free), "the free activations are not those of the network")
+    expect(found == wanted and bool(free), "the free activations are not those of the network")
     total = network.parameters - sum(layer.d_out for layer in free)
-    _expect(total == claimed, "the sums do not add up")
+    expect(total == claimed, "the sums do not add up")
     rows = tuple(
         (
             Tex(rf"$X_{{{layer.number}}}$ ({layer.name})"),
@@ -301,7 +190,7 @@ def _torus(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBou
         )
         for layer in free
     )
-    arithmetic = Tex(f"{number(network.parameters)}-{_bracketed(summation([layer.d_out for layer in free]))}")
+    arithmetic = Tex(f"{number(network.parameters)}-{bracketed(summation([layer.d_out for layer in free]))}")
     return UpperBound("torus", total, arithmetic, rows, {})
 
 
@@ -320,12 +209,13 @@ def _is_free(network: Network, layer: Layer) -> bool:
 
 def _parameters(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
     n = network.parameters
-    _expect(integer(steps["parameters"]) == n == claimed, "the number of parameters is wrong")
+    expect(integer(steps["parameters"]) == n == claimed, "the number of parameters is wrong")
     return UpperBound("parameters", n, Tex("n"), (), {})
 
 
 _READERS: dict[str, Callable[[Network, Mapping[str, Any], int], UpperBound]] = {
-    "flag": _flag,
+    "flag": read_flag,
+    "composition": read_composition,
     "layerwise": _layerwise,
     "coefficients": _coefficients,
     "torus": _torus,

@@ -1,0 +1,310 @@
+r"""The arguments that bound one segment of a sequential network without cutting it.
+
+Each function recomputes its bound for the segment from position i to
+position j, and words the step of the proof; the lemmas are in
+``templates/composition_arguments.tex.j2``. A step does not mention the
+positions, so that equal steps can share a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import comb
+
+from lightningalg.render.latex.bounds import (
+    UpperBound,
+    bounded_rank,
+    bounded_rank_symmetric,
+    expect,
+    matrices,
+)
+from lightningalg.render.latex.escape import Tex, number
+from lightningalg.render.latex.flag import flag_bound
+from lightningalg.render.latex.stages import Stage, Stages
+from lightningalg.render.latex.typeset import sequence, summation
+
+_EXCEPTIONS = {(3, 5, 7), (4, 3, 5), (4, 4, 9), (4, 5, 14)}
+_POWERS = {3: "cubes", 4: "fourth powers"}
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """The bound for one segment: its value, the formula for it, the step in words, and the gist of it.
+
+    ``why`` completes a sentence: why the dimension is less than the number of
+    parameters of these stages. ``used`` says what of the lemmas is needed.
+    """
+
+    name: str
+    dimension: int
+    formula: Tex
+    body: Tex
+    why: Tex
+    used: frozenset[str] = frozenset()
+    part: UpperBound | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    stages: Stages
+    i: int
+    j: int
+
+    @property
+    def inner(self) -> tuple[Stage, ...]:
+        return self.stages.stages[self.i : self.j]
+
+    @property
+    def e(self) -> int:
+        return self.stages.effective[self.i]
+
+    @property
+    def o(self) -> int:
+        return self.stages.effective[self.j]
+
+    @property
+    def one(self) -> bool:
+        """One token is enough."""
+        return self.stages.collapsed[self.i]
+
+    @property
+    def tokens(self) -> str:
+        return "one token" if self.one else "several tokens"
+
+
+def argue(name: str, stages: Stages, i: int, j: int) -> Argument:
+    """Return the bound that an argument gives for the stages i+1, ..., j.
+
+    Raises
+    ------
+    InputError
+        If the argument is unknown or does not apply.
+    """
+    expect(name in _ARGUMENTS, f"argument {name[:40]!r} is unknown")
+    return _ARGUMENTS[name](_Segment(stages, i, j))
+
+
+def _applies(condition: bool, name: str, x: _Segment) -> None:
+    expect(condition, f"argument {name} does not apply from position {x.i} to {x.j}")
+
+
+def _linear(x: _Segment) -> Argument:
+    _applies(len(x.inner) == 1 and not x.inner[0].heads, "linear", x)
+    formula = Tex(rf"{number(x.e)}\cdot {number(x.o)}")
+    why = Tex(rf"only sees a matrix of size ${number(x.o)}\times {number(x.e)}$")
+    return Argument("linear", x.e * x.o, formula, Tex(r"linear (\cref{lem:linear})"), why)
+
+
+def product_of_widths(e: int, o: int, rank: int) -> tuple[Tex, int]:
+    """Return the dimension of the o x e matrices of at most this rank, as a formula and as a number."""
+    m = min(e, o, rank)
+    if m == min(e, o):
+        return Tex(rf"{number(o)}\cdot {number(e)}"), o * e
+    return Tex(rf"{number(m)}({number(o)}+{number(e)}-{number(m)})"), m * (e + o - m)
+
+
+def _head_counts(x: _Segment) -> list[tuple[int, int]]:
+    """Return ``(q_h, b_h)`` for the heads of a single stage."""
+    count = bounded_rank_symmetric if x.one else bounded_rank
+    return [
+        (count(x.e, head.rank), product_of_widths(x.e, x.o, head.value_rank)[1]) for head in x.inner[0].heads
+    ]
+
+
+def _describe_heads(x: _Segment) -> str:
+    """Say which heads there are and what ``q_h`` and ``b_h`` are."""
+    heads = x.inner[0].heads
+    kinds = list(dict.fromkeys((head.rank, head.value_rank) for head in heads))
+    texts = []
+    for rank, value_rank in kinds:
+        count = sum((head.rank, head.value_rank) == (rank, value_rank) for head in heads)
+        q = matrices(x.one, x.e, rank)[0]
+        b, value = product_of_widths(x.e, x.o, value_rank)
+        which = "one head" if count == 1 else f"${number(count)}$ heads"
+        texts.append(f"{which} with $q_h={q}$ and $b_h={b}={number(value)}$")
+    return "; ".join(texts)
+
+
+def _sum_over_heads(x: _Segment, removed: Sequence[int]) -> Tex:
+    """Return ``sum (q_h + b_h - removed_h)`` as a formula, equal neighbours together."""
+    counts = [(q, b, less) for (q, b), less in zip(_head_counts(x), removed, strict=True)]
+    if len(set(counts)) == 1:
+        q, b, less = counts[0]
+        inner = f"{number(q)}+{number(b)}-{number(less)}"
+        return Tex(inner if len(counts) == 1 else rf"{number(len(counts))}({inner})")
+    parts = [summation([value[k] for value in counts]) for k in range(3)]
+    return Tex(f"({parts[0]})+({parts[1]})-({parts[2]})")
+
+
+def _one_stage_of_heads(name: str, x: _Segment) -> Stage:
+    _applies(len(x.inner) == 1 and bool(x.inner[0].heads), name, x)
+    return x.inner[0]
+
+
+def _heads(x: _Segment) -> Argument:
+    stage = _one_stage_of_heads("heads", x)
+    removed = [1] * len(stage.heads)
+    counts = _head_counts(x)
+    dimension = sum(q + b - 1 for q, b in counts)
+    body = rf"{_describe_heads(x)} (\cref{{lem:heads}}, {x.tokens})"
+    why = Tex("is determined, up to scalars, by matrices of bounded rank")
+    used = frozenset({"one" if x.one else "several"})
+    return Argument("heads", dimension, _sum_over_heads(x, removed), Tex(body), why, used)
+
+
+def _mixing(x: _Segment) -> Argument:
+    stage = _one_stage_of_heads("mixing", x)
+    forms = x.e * (x.e + 1) // 2 if x.one else x.e**2
+    h = len(stage.heads)
+    full = all(head.value_rank >= min(x.e, x.o) for head in stage.heads)
+    _applies(full and 2 <= h <= forms, "mixing", x)
+    counts = _head_counts(x)
+    removed = [max(1, h - forms + q) for q, _ in counts]
+    dimension = sum(q + b - less for (q, b), less in zip(counts, removed, strict=True))
+    sizes = dict.fromkeys((q, less) for (q, _), less in zip(counts, removed, strict=True))
+    mixed = ", ".join(
+        rf"$\max(1,\,{number(h)}-{number(forms)}+{number(q)})={number(less)}$" for q, less in sizes
+    )
+    body = (
+        rf"{_describe_heads(x)}; here $F={number(forms)}$, and mixing the heads takes {mixed} off for each "
+        rf"{'such head' if len(sizes) > 1 else 'head'} (\cref{{lem:mixing}}, {x.tokens})"
+    )
+    why = Tex(
+        rf"does not change when its ${number(h)}$ heads are mixed: the matrices $A_h$ may be replaced "
+        "by others in their span"
+    )
+    used = frozenset({"one" if x.one else "several"})
+    return Argument("mixing", dimension, _sum_over_heads(x, removed), Tex(body), why, used)
+
+
+def _tensor(x: _Segment) -> Argument:
+    _one_stage_of_heads("tensor", x)
+    if x.one:
+        count, formula = comb(x.e + 2, 3), rf"\binom{{{number(x.e + 2)}}}3"
+    else:
+        count, formula = (
+            x.e * comb(x.e + 1, 2),
+            rf"{number(x.e)}\cdot\binom{{{number(x.e + 1)}}}2",
+        )
+    body = Tex(
+        rf"counted by coefficients of ${number(x.o)}$ components in ${number(x.e)}$ variables "
+        rf"(\cref{{lem:tensor}}, {x.tokens})"
+    )
+    why = Tex(rf"has only ${number(x.o * count)}$ coefficients")
+    used = frozenset({"one" if x.one else "several"})
+    return Argument("tensor", x.o * count, Tex(rf"{number(x.o)}\cdot {formula}"), body, why, used)
+
+
+def _span(x: _Segment) -> Argument:
+    h, e = len(_one_stage_of_heads("span", x).heads), x.e
+    _applies(h < e and x.o == 1, "span", x)
+    grassmannian = rf"{number(h)}({number(e)}-{number(h)})"
+    if x.one:
+        seen = comb(e + 2, 3) - comb(e - h + 2, 3)
+        ideal = rf"\binom{{{number(e + 2)}}}3-\binom{{{number(e - h + 2)}}}3"
+    else:
+        seen = e * (comb(e + 1, 2) - comb(e - h + 1, 2))
+        ideal = rf"{number(e)}\bigl(\tbinom{{{number(e + 1)}}}2-\tbinom{{{number(e - h + 1)}}}2\bigr)"
+    linear_forms = f"${number(h)}$ linear {'form' if h == 1 else 'forms'}"
+    body = Tex(
+        rf"one component in ${number(e)}$ variables, in the ideal of {linear_forms} "
+        rf"(\cref{{lem:ideal}}, {x.tokens})"
+    )
+    why = Tex(f"lies in the ideal of {linear_forms}")
+    used = frozenset({"one" if x.one else "several"})
+    return Argument("span", h * (e - h) + seen, Tex(f"{grassmannian}+{ideal}"), body, why, used)
+
+
+def _flag(x: _Segment) -> Argument:
+    single = all(len(s.heads) == 1 and not s.residual and s.heads[0].value_rank >= s.width for s in x.inner)
+    _applies(single, "flag", x)
+    widths = x.stages.effective[x.i : x.j + 1]
+    ranks = tuple(stage.heads[0].rank for stage in x.inner)
+    bound = flag_bound(widths, ranks, 1 if x.one else x.stages.tokens)
+    depth = "one layer" if len(ranks) == 1 else f"${len(ranks)}$ layers"
+    body = rf"a chain of {depth} with widths $({sequence(widths)})$ and ranks $({sequence(ranks)})$, "
+    body += rf"on {x.tokens} (\cref{{prop:flag}}"
+    why = r"only sees $K^{\top}Q$ and $V$ up to a scalar"
+    if bound.facts["deep"]:
+        g, q = sequence(bound.facts["g"]), sequence([q for _, q in bound.facts["entries"]])
+        body += rf", with $(g_0,g_1,\dots)=({g})$ and $(q_1,q_2,\dots)=({q})$"
+        why = "only see their virtual weights"
+    return Argument("flag", bound.value, bound.arithmetic, Tex(body + ")"), Tex(why), frozenset(), bound)
+
+
+def _coefficients(x: _Segment) -> Argument:
+    plain = not any(stage.heads for stage in x.inner)
+    _applies(x.one or plain, "coefficients", x)
+    degrees = x.stages.degrees(x.i, x.j)
+    count = sum(comb(x.e + m - 1, m) for m in degrees)
+    linear = not x.inner[-1].heads
+    rank = x.stages.effective[x.j - 1] if linear else x.o
+    formula, dimension = product_of_widths(count, x.o, rank)
+    terms = "+".join(rf"\binom{{{number(x.e + m - 1)}}}{{{number(m)}}}" for m in degrees[:20])
+    if len(degrees) > 20:
+        terms += r"+\dots"
+    shown = sequence(degrees) if len(degrees) <= 20 else Tex(rf"{sequence(degrees[:20])},\dots")
+    body = (
+        rf"the possible {'degree is' if len(degrees) == 1 else 'degrees are'} ${shown}$, so there are "
+        rf"$N={terms}={number(count)}$ monomials in ${number(x.e)}$ variables"
+    )
+    if linear:
+        body += rf", and the ${number(x.o)}\times N$ matrix of coefficients has rank at most ${number(rank)}$"
+    why = (
+        rf"{'have' if len(x.inner) > 1 else 'has'} only ${number(x.o * count)}$ coefficients"
+        if dimension == x.o * count
+        else rf"{'have' if len(x.inner) > 1 else 'has'} a ${number(x.o)}\times {number(count)}$ matrix of "
+        rf"coefficients of rank at most ${number(rank)}$"
+    )
+    used = frozenset({"one with heads"} if not plain else set())
+    body += r" (\cref{lem:coefficients})"
+    return Argument("coefficients", dimension, formula, Tex(body), Tex(why), used)
+
+
+def _powers(name: str, x: _Segment) -> tuple[int, int]:
+    """Return degree and number of the powers of linear forms that two linear stages sum up."""
+    fits = len(x.inner) == 2 and not x.inner[0].heads and not x.inner[1].heads and x.o == 1
+    _applies(fits, name, x)
+    return x.inner[1].degree, x.stages.effective[x.i + 1]
+
+
+def _quadratic(x: _Segment) -> Argument:
+    degree, terms = _powers("quadratic", x)
+    _applies(degree == 2, "quadratic", x)
+    rho = min(x.e, terms)
+    dimension = rho * x.e - rho * (rho - 1) // 2
+    size = rf"symmetric ${number(x.e)}\times {number(x.e)}$ matrix of rank at most ${number(rho)}$"
+    formula = Tex(rf"{number(rho)}\cdot {number(x.e)}-\tfrac{{{number(rho)}\cdot {number(rho - 1)}}}2")
+    squares = "one square" if terms == 1 else f"${number(terms)}$ squares"
+    body = Tex(
+        rf"a combination of {squares} of linear forms in ${number(x.e)}$ variables, that is, a {size} "
+        r"(\cref{lem:quadratic})"
+    )
+    return Argument("quadratic", dimension, formula, body, Tex(f"only see a {size}"))
+
+
+def _alexander_hirschowitz(x: _Segment) -> Argument:
+    degree, terms = _powers("alexander-hirschowitz", x)
+    _applies((degree, x.e, terms) in _EXCEPTIONS, "alexander-hirschowitz", x)
+    powers = rf"${number(terms)}$ {_POWERS[degree]} of linear forms in ${number(x.e)}$ variables"
+    formula = Tex(rf"\binom{{{number(x.e + degree - 1)}}}{number(degree)}-1")
+    body = Tex(rf"a combination of {powers}, an exception of Alexander and Hirschowitz (\cref{{lem:powers}})")
+    why = Tex(f"only see combinations of {powers}, which do not fill the space of forms")
+    used = frozenset({f"powers {degree}"})
+    return Argument("alexander-hirschowitz", comb(x.e + degree - 1, degree) - 1, formula, body, why, used)
+
+
+_ARGUMENTS: dict[str, Callable[[_Segment], Argument]] = {
+    "linear": _linear,
+    "heads": _heads,
+    "mixing": _mixing,
+    "tensor": _tensor,
+    "span": _span,
+    "flag": _flag,
+    "coefficients": _coefficients,
+    "quadratic": _quadratic,
+    "alexander-hirschowitz": _alexander_hirschowitz,
+}
+
+NAMES = tuple(_ARGUMENTS)
