@@ -17,6 +17,7 @@ _ARGUMENTS = {
     "layerwise": "the function spaces of the layers",
     "coefficients": "the number of coefficients",
     "torus": "rescaling around the activations",
+    "composition": "segments whose function spaces are known, and the groups between them",
     "parameters": "the number of parameters",
 }
 

@@ -8,7 +8,7 @@ import click
 
 from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, write_atomically
-from lightningalg.cli.options import MAX_SECONDS, Finite
+from lightningalg.cli.options import MAX_SECONDS, Finite, echo_json
 from lightningalg.errors import InputError
 
 
@@ -18,10 +18,13 @@ from lightningalg.errors import InputError
 @click.argument("files", nargs=-1, required=True, metavar="CERT.json...")
 @click.option("--out", metavar="F.tex", help="Write the article here (default: standard output).")
 @click.option("--pdf", is_flag=True, help="Also run LaTeX; the PDF goes next to F.tex.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
 @click.option("--title", metavar="TEXT", help="Title of the article.")
 @click.option("--timeout", type=Finite(min=1, max=MAX_SECONDS), default=120, show_default=True,
               metavar="SECONDS", help="For LaTeX.")  # fmt: skip
-def command(files: tuple[str, ...], out: str | None, pdf: bool, title: str | None, timeout: float) -> int:
+def command(
+    files: tuple[str, ...], out: str | None, pdf: bool, as_json: bool, title: str | None, timeout: float
+) -> int:
     """Print the proof that certificates carry as a self-contained LaTeX article.
 
     Each certificate is verified first: nothing is printed that the checker does not accept.
@@ -50,11 +53,18 @@ def command(files: tuple[str, ...], out: str | None, pdf: bool, title: str | Non
     from lightningalg.render.latex import compile_pdf, render_proof
 
     article = render_proof(certificates, title=title)
-    if out is None:
+    written = []
+    if out is not None:
+        write_atomically(Path(out), article)
+        written.append(out)
+    if out is not None and pdf:
+        written.append(str(compile_pdf(Path(out), timeout=timeout)))
+    if as_json:
+        hashes = [certificate["sha256"] for certificate in certificates]
+        echo_json({"certificates": hashes, "written": written, "article": None if out else article})
+    elif out is None:
         click.echo(article, nl=False)
-        return 0
-    write_atomically(Path(out), article)
-    click.echo(f"wrote {out}")
-    if pdf:
-        click.echo(f"wrote {compile_pdf(Path(out), timeout=timeout)}")
+    else:
+        for name in written:
+            click.echo(f"wrote {name}")
     return 0

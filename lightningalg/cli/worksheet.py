@@ -66,11 +66,37 @@ def _outline(worksheet: Worksheet) -> dict[str, object]:
     return {"name": worksheet.name, "path": str(worksheet.path), "title": worksheet.title, "claims": claims}
 
 
+def _in_full(worksheet: Worksheet) -> dict[str, object]:
+    claims = [
+        {
+            "id": claim.id,
+            "kind": claim.kind,
+            "title": claim.title,
+            "statement": claim.statement,
+            "source": claim.source or worksheet.source,
+            "prose": claim.prose,
+            "hypotheses": [hypothesis.text for hypothesis in claim.hypotheses],
+            "relation": "differs" if claim.differs else "equals",
+            "expected": claim.expected,
+            "check": claim.check.text if claim.check else None,
+            "instances": [{"name": i.name, "expected": i.expected, **i.table} for i in claim.instances],
+        }
+        for claim in worksheet.claims
+    ]
+    about = {"title": worksheet.title, "source": worksheet.source, "prose": worksheet.prose}
+    return {"name": worksheet.name, "path": str(worksheet.path), **about, "claims": claims}
+
+
 @command.command("show")
 @click.argument("names", nargs=-1, required=True, metavar="NAME|FILE|DIR...")
-def show_command(names: tuple[str, ...]) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
+def show_command(names: tuple[str, ...], as_json: bool) -> None:
     """Show what worksheets say: prose, claims, hypotheses, what is expected and for which sizes."""
-    for worksheet in _read(names):
+    worksheets = _read(names)
+    if as_json:
+        echo_json({"worksheets": [_in_full(worksheet) for worksheet in worksheets]})
+        return
+    for worksheet in worksheets:
         click.echo(f"{worksheet.title}\n{'=' * len(worksheet.title)}")
         for text in (worksheet.source, worksheet.prose):
             if text:

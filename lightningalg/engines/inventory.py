@@ -173,7 +173,7 @@ def _try_macaulay2(path: Path) -> str | None:
 
 def _latex() -> Part:
     path = shutil.which("pdflatex")
-    advice = "Debian: apt install texlive-latex-extra latexmk; macOS: MacTeX; Windows: MiKTeX"
+    advice = "Debian: apt install texlive-latex-extra; macOS: MacTeX; Windows: MiKTeX"
     if path is None:
         return Part("pdflatex", "PDF proofs", None, False, advice)
     output = run_program([path, "--version"]) or ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from math import gcd, isqrt
 
 import flint
@@ -80,7 +81,7 @@ def inertia(rows: Rows) -> tuple[int, int]:
     >>> inertia([[Fraction(0), Fraction(1)], [Fraction(1), Fraction(0)]])
     (1, 1)
     """
-    coefficients = [c for c in _matrix(rows).charpoly().coeffs()]
+    coefficients = _matrix(rows).charpoly().coeffs()
     positive = _sign_changes(coefficients)
     negative = _sign_changes([-c if k % 2 else c for k, c in enumerate(coefficients)])
     return positive, negative
@@ -88,7 +89,7 @@ def inertia(rows: Rows) -> tuple[int, int]:
 
 def _sign_changes(coefficients: Sequence[flint.fmpq]) -> int:
     signs = [c > 0 for c in coefficients if c != 0]
-    return sum(a != b for a, b in zip(signs, signs[1:], strict=False))
+    return sum(a != b for a, b in pairwise(signs))
 
 
 def primary_kernels(rows: Rows) -> list[tuple[int, list[list[Fraction]]]]:
@@ -108,7 +109,7 @@ def primary_kernels(rows: Rows) -> list[tuple[int, list[list[Fraction]]]]:
 
 
 def is_diagonalisable(rows: Rows) -> bool:
-    """Whether a matrix is diagonalisable over QQ: its minimal polynomial is a product of distinct linear ones.
+    """Whether a matrix is diagonalisable over QQ: its minimal polynomial has distinct linear factors.
 
     Examples
     --------

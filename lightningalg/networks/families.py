@@ -139,6 +139,8 @@ def summary(network: Network) -> str:
     for node in network.nodes:
         counts[node.layer.type_name] = counts.get(node.layer.type_name, 0) + 1
     kinds = ", ".join(f"{number} {name}" for name, number in counts.items())
+    tied = sum(node.weights is not None for node in network.nodes)
+    kinds += f", {tied} tied" if tied else ""
     layers = len(network.nodes)
     return (
         f"network of {layers} layer{'' if layers == 1 else 's'} ({kinds}), "

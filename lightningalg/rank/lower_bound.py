@@ -12,6 +12,7 @@ from lightningalg.certificates.sampling import validate_seed
 from lightningalg.engines.base import AbstractLinearAlgebra, Minor
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME, ResidueField
 from lightningalg.errors import InputError, TooLargeError
+from lightningalg.maps.grading import largest_matrix
 from lightningalg.maps.sampled_jacobian import SampledJacobian
 from lightningalg.networks.network import Network
 from lightningalg.rank.gauge import gauge_columns
@@ -92,6 +93,9 @@ def rank_lower_bound(
     if network.parameter_count == 0:
         raise InputError(f"{network} has no parameters: its neuromanifold is one point")
     field = ResidueField(prime)
+    # before the parameters are sampled, which alone may take minutes
+    _check_memory(target + SPARE_ROWS, min(target, network.parameter_count), max_memory)
+    _check_evaluation(network, max_memory)
     jacobian = SampledJacobian(network, field, validate_seed(seed))
     best: LowerBound | None = None
     # fewer columns first: where the symmetries' columns were truly redundant nothing is lost
@@ -107,6 +111,27 @@ def rank_lower_bound(
             f"every derivative vanishes modulo {prime} at seed {seed}: take a larger prime or another seed"
         )
     return best
+
+
+def _check_memory(rows: int, columns: int, limit: float) -> None:
+    """Two float32 matrices: the Jacobian and the copy that the elimination works on, or that grows."""
+    predicted = rows * columns * (4 + 4) / 2**30
+    if not predicted <= limit:  # also where the limit is no number
+        raise TooLargeError(
+            f"a {rows} x {columns} Jacobian needs about {predicted:.1f} GiB, more than the limit of "
+            f"{limit:g} GiB: raise it with --max-memory (max_memory=)"
+        )
+
+
+def _check_evaluation(network: Network, limit: float) -> None:
+    """Some four float64 matrices of the largest size: a value, its cotangent and what they are made from."""
+    largest = largest_matrix(network)
+    predicted = largest * 8 * 4 / 2**30
+    if not predicted <= limit:
+        raise TooLargeError(
+            f"evaluating the network needs matrices of {largest:,} entries, about {predicted:.1f} GiB, more "
+            f"than the limit of {limit:g} GiB: raise it with --max-memory (max_memory=)"
+        )
 
 
 def _column_choices(network: Network) -> list[np.ndarray]:
@@ -140,18 +165,9 @@ class _Search:
         return self._bound(best, engine, shape) if best.profile.rank else None
 
     def _rows(self, start: int, count: int) -> np.ndarray:
-        self._check_memory(start + count)
+        _check_memory(start + count, len(self.columns), self.max_memory)
         self.progress(f"Jacobian modulo {self.jacobian.field.prime}: {start + count} x {len(self.columns)}")
         return self.jacobian.rows(range(start, start + count), self.columns)
-
-    def _check_memory(self, rows: int) -> None:
-        """Two float32 matrices: the Jacobian and the copy that the elimination works on, or that grows."""
-        predicted = rows * len(self.columns) * (4 + 4) / 2**30
-        if not predicted <= self.max_memory:  # also where the limit is no number
-            raise TooLargeError(
-                f"a {rows} x {len(self.columns)} Jacobian needs about {predicted:.1f} GiB, more than the "
-                f"limit of {self.max_memory:g} GiB: raise it with --max-memory (max_memory=)"
-            )
 
     def _minor(self, matrix: np.ndarray) -> tuple[Minor, str]:
         engine, reason = self.choose(*matrix.shape)

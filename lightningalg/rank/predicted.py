@@ -53,9 +53,11 @@ def _multi_head(standard: Family) -> int | None:
     return None
 
 
-def _monomial(standard: Family) -> int:
+def _monomial(standard: Family) -> int | None:
     """Return the expected dimension: parameters minus rescalings, at most the number of coefficients."""
     widths = standard.widths
+    if 1 in standard.degree:  # then all of GL acts, and there is no such expectation
+        return None
     expected = sum(a * b for a, b in pairwise(widths)) - sum(widths[1:-1])
     degree = 1
     for r in standard.degree:

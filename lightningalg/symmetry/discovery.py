@@ -1,9 +1,9 @@
 """All polynomial vector fields of a given degree that leave a network's map unchanged.
 
-A field ``w`` of degree k has unknown coefficients; every sample (a point theta, an input, a functional) gives one linear equation
-``<gradient of the sample, w(theta)> = 0`` for them. Modulo a prime the solutions of finitely many equations
-contain the reductions of all fields over QQ, so their number is a *proved upper bound* of the dimension. The reduced
-basis is lifted to QQ and every element is then checked as an identity.
+A field ``w`` of degree k has unknown coefficients; every sample (a point theta, an input, a functional)
+gives one linear equation ``<gradient of the sample, w(theta)> = 0`` for them. Modulo a prime the solutions
+of finitely many equations contain the reductions of all fields over QQ, so their number is a *proved upper
+bound* of the dimension. The reduced basis is lifted to QQ and every element is then checked as an identity.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, log2
-from typing import Any
+from itertools import combinations_with_replacement
+from math import inf, lcm, log2
 
 import numpy as np
 
@@ -58,7 +58,8 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """N points modulo p, each with the gradient of one random functional of the output at one random input."""
+    """N points modulo p, each with the gradient of one random functional of the output at one random
+    input."""
 
     prime: int
     points: np.ndarray
@@ -76,7 +77,11 @@ def sample(network: Network, prime: int, seed: str, label: str, count: int) -> S
     """
     field = ResidueField(prime)
     n, tokens = network.parameter_count, network.tokens
-    shapes = {"parameters": (n,), "input": (network.width, tokens), "functional": (network.output_width, tokens)}
+    shapes = {
+        "parameters": (n,),
+        "input": (network.width, tokens),
+        "functional": (network.output_width, tokens),
+    }
     drawn = {
         kind: _residues(field, seed, f"{label}/{kind}", (count, *shape)) for kind, shape in shapes.items()
     }
@@ -130,6 +135,8 @@ class Discovery:
     fields
         A reduced basis, lifted to QQ; for degree > 1 only those that are no polynomial combinations of the
         fields of lower degree. Verified on samples modulo two primes, not yet as identities.
+    proved
+        For each field whether it is a combination of multiples of the fields that the caller called proved.
     unlifted
         Basis elements that have no small rational lift.
     """
@@ -140,6 +147,7 @@ class Discovery:
     largest_space: int
     dimension_bound: int
     fields: tuple[PolynomialField, ...]
+    proved: tuple[bool, ...]
     unlifted: int
 
 
@@ -149,6 +157,7 @@ def discover(
     *,
     choose: EngineChoice,
     lower: Sequence[PolynomialField] = (),
+    proved: Sequence[PolynomialField] = (),
     seed: str = "0",
     prime: int = DEFAULT_PRIME,
     max_unknowns: int = MAX_UNKNOWNS,
@@ -166,6 +175,8 @@ def discover(
         Picks the engine for a matrix size.
     lower
         Fields of lower degree that are known: their multiples are counted but not returned.
+    proved
+        Fields of at most this degree that are proved: what they and ``lower`` generate is marked.
     seed, prime
         Decide the samples. Four more primes below ``prime`` serve the lift.
     max_unknowns
@@ -203,10 +214,15 @@ def discover(
     progress(f"fields of degree {degree}: {unknowns:,} unknowns in {len(spaces.sizes):,} weight spaces")
     solver = _Solver(network, spaces, choose, seed, progress)
     kernels = solver.kernels(prime)
-    new = solver.beyond(kernels, lower, degree) if lower else {g: range(k.shape[1]) for g, k in kernels.items()}
+    new = solver.beyond(kernels, lower, degree)
     fields, unlifted = solver.lift(kernels, new)
+    unproved = solver.beyond(kernels, [*lower, *proved], degree) if proved else new
+    marks = [not unproved[group] for group in fields for _ in fields[group]]
     bound = sum(kernel.shape[1] for kernel in kernels.values())
-    return Discovery(degree, unknowns, len(spaces.sizes), largest, bound, tuple(fields), unlifted)
+    return Discovery(
+        degree, unknowns, len(spaces.sizes), largest, bound, tuple(f for group in fields.values() for f in group),
+        tuple(marks), unlifted,
+    )  # fmt: skip
 
 
 class _Solver:
@@ -271,16 +287,23 @@ class _Solver:
     def beyond(
         self, kernels: dict[int, np.ndarray], lower: Sequence[PolynomialField], degree: int
     ) -> dict[int, Sequence[int]]:
-        """Return the basis elements that complete the multiples of lower fields to a basis, by weight space."""
+        """Return the basis elements that complete the multiples of lower fields to a basis, by weight
+        space."""
+        if not lower:
+            return {group: range(kernel.shape[1]) for group, kernel in kernels.items()}
         multiples: dict[int, list[np.ndarray]] = {}
         index = TermIndex(self.spaces)
         free = {group: _identity_rows(kernel) for group, kernel in kernels.items()}
         for field in lower:
-            for monomial in _monomials(self.network.parameter_count, degree - field.degree):
+            for monomial in combinations_with_replacement(
+                range(self.network.parameter_count), degree - field.degree
+            ):
                 parts = index.parts(times_parameter(field, monomial), self.prime)
                 for group, places in parts.items():
                     if group not in free:
-                        raise ContradictionError("a multiple of a symmetry is no symmetry: please report this")
+                        raise ContradictionError(
+                            "a multiple of a symmetry is no symmetry: please report this"
+                        )
                     coordinates = [places.get(int(place), 0) for place in free[group]]
                     multiples.setdefault(group, []).append(np.array(coordinates, dtype=np.int64))
         result: dict[int, Sequence[int]] = {}
@@ -295,8 +318,9 @@ class _Solver:
 
     def lift(
         self, kernels: dict[int, np.ndarray], wanted: dict[int, Sequence[int]]
-    ) -> tuple[list[PolynomialField], int]:
-        """Return rational fields that reduce to the wanted basis elements, and how many have none.
+    ) -> tuple[dict[int, list[PolynomialField]], int]:
+        """Return by weight space rational fields that reduce to wanted basis elements, and how many have
+        none.
 
         A lift counts when it agrees with the basis modulo one more prime.
         """
@@ -326,7 +350,7 @@ class _Solver:
                     residues[group] = _chinese_remainder(residues[group], modulus, other, prime)
                     left.append(group)
             groups, modulus = left, modulus * prime
-        return [field for group in sorted(fields) for field in fields[group]], failed
+        return dict(sorted(fields.items())), failed
 
     def _fields(self, group: int, table: list[list[Fraction]]) -> list[PolynomialField]:
         terms = self.spaces.terms(group)
@@ -334,12 +358,6 @@ class _Solver:
             PolynomialField.of({term: row[k] for term, row in zip(terms, table, strict=True) if row[k]})
             for k in range(len(table[0]))
         ]
-
-
-def _monomials(n: int, degree: int) -> Iterable[tuple[int, ...]]:
-    from itertools import combinations_with_replacement
-
-    return combinations_with_replacement(range(n), degree)
 
 
 def _identity_rows(kernel: np.ndarray) -> np.ndarray:
@@ -355,7 +373,8 @@ def _identity_rows(kernel: np.ndarray) -> np.ndarray:
 def _lifted(
     residues: np.ndarray, modulus: int, other: np.ndarray, prime: int
 ) -> list[list[Fraction]] | None:  # fmt: skip
-    """Return the rationals of small height with these residues, if they agree with ``other`` modulo ``prime``."""
+    """Return the rationals of small height with these residues, if they agree with ``other`` modulo
+    ``prime``."""
     table: list[list[Fraction]] = []
     known: dict[int, Fraction | None] = {0: Fraction(0), 1: Fraction(1), modulus - 1: Fraction(-1)}
     for row, other_row in zip(residues.tolist(), other.tolist(), strict=True):
@@ -434,10 +453,10 @@ def sum_of_coefficients(network: Network) -> int:
 class RandomCheck:
     """The result of testing an identity at random points modulo several primes.
 
-    ``failure_probability`` bounds the probability that a field that is no symmetry passes: the product of the
-    primes exceeds every coefficient of ``D phi w``, so that one of them keeps it non-zero, and for that one every
-    point is a zero with probability at most ``degree / p`` (Schwartz and Zippel). ``log2_failure`` is its
-    logarithm, which does not underflow.
+    ``failure_probability`` bounds the probability that a field that is no symmetry passes: the product of
+    the primes exceeds every coefficient of ``D phi w``, so that one of them keeps it non-zero, and for that
+    one every point is a zero with probability at most ``degree / p`` (Schwartz and Zippel).
+    ``log2_failure`` is its logarithm, which does not underflow.
     """
 
     passed: bool
@@ -452,7 +471,8 @@ class RandomCheck:
 def check_on_samples(
     network: Network, fields: Sequence[PolynomialField], *, seed: str, prime: int = DEFAULT_PRIME
 ) -> list[RandomCheck]:
-    """Test ``D phi(theta) w(theta) = 0`` for every field at fresh points, with an explicit failure probability.
+    """Test ``D phi(theta) w(theta) = 0`` for every field at fresh points, with an explicit failure
+    probability.
 
     Examples
     --------
@@ -481,26 +501,5 @@ def check_on_samples(
 
 def _height(field: PolynomialField) -> int:
     """Return the sum of absolute values of the coefficients, denominators cleared."""
-    denominator = 1
-    for _, _, value in field.terms:
-        denominator = denominator * value.denominator // _gcd(denominator, value.denominator)
+    denominator = lcm(*(value.denominator for _, _, value in field.terms))
     return int(sum(abs(value) * denominator for _, _, value in field.terms))
-
-
-def _gcd(a: int, b: int) -> int:
-    from math import gcd
-
-    return gcd(a, b)
-
-
-def kernel_fields_as_json(fields: Iterable[PolynomialField], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return fields as lists of ``[component, monomial, coefficient]`` with parameter names."""
-    return [
-        {
-            "degree": field.degree,
-            "terms": [
-                [names[c], [names[v] for v in monomial], str(value)] for c, monomial, value in field.terms
-            ],
-        }
-        for field in fields
-    ]

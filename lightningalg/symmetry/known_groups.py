@@ -1,21 +1,21 @@
 """Groups that leave a network's function unchanged, read off its graph, with their linear fields.
 
-Give every value X_v of the network an infinitesimal change ``X_v -> (1 + eps C_v) X_v``, C = 0 at the input and
-at the output. The layers allow:
+Give every value X_v of the network an infinitesimal change ``X_v -> (1 + eps C_v) X_v``, C = 0 at the input
+and at the output. The layers allow:
 
 * linear ``Y = W X``: any C on both sides, by ``dW = C_Y W - W C_X``;
-* attention ``Y = V X X^T K^T Q X``: the same, by ``dV = C_Y V - V C_X``, ``dQ = -Q C_X``, ``dK = -K C_X``; and with
-  C = 0 the group of the head, ``dQ = G Q, dK = -G^T K``, and the scaling ``dQ = Q, dV = -V``;
+* attention ``Y = V X X^T K^T Q X``: the same, by ``dV = C_Y V - V C_X``, ``dQ = -Q C_X``, ``dK = -K C_X``;
+  and with C = 0 the group of the head, ``dQ = G Q, dK = -G^T K``, and its scaling ``dQ = Q, dV = -V``;
 * a sum: one C for its value and all its summands (so GL passes through residual runs:
   ``C (id + F) C^-1 = id + C F C^-1``);
 * an entrywise power of degree r >= 2: diagonal matrices only, ``C_Y = r C_X``.
 
-Where a value lies on one line, ``X = b y``, a reader's matrix may move by ``dM = m (S b)^T``, S skew, and where only one
-linear form c of it is read, a writer's matrix by ``dW = S c^T m^T``.
+Where a value lies on one line, ``X = b y``, a reader's matrix may move by ``dM = m (S b)^T``, S skew, and
+where only one linear form c of it is read, a writer's matrix by ``dW = S c^T m^T``.
 
-Where the input of a head has rank at most one as a matrix, ``X = u w^T``, its value is
-``(w^T w) (u^T K^T Q u) V u w^T``: only the quadratic form of ``K^T Q`` matters, and the orthogonal group
-O(a,a) of ``(K;Q) -> K^T Q + Q^T K`` acts. All of this holds for every size: these fields are proved, not sampled.
+Where the input of a head has rank at most one as a matrix, ``X = u w^T``, its value is ``(w^T w) (u^T K^T Q
+u) V u w^T``: only the quadratic form of ``K^T Q`` matters, and the orthogonal group O(a,a) of ``(K;Q) ->
+K^T Q + Q^T K`` acts. All of this holds for every size: these fields are proved, not sampled.
 
 References
 ----------
@@ -105,15 +105,66 @@ def known_groups(network: Network) -> tuple[KnownGroup, ...]:
     groups: list[KnownGroup] = []
     for node in network.nodes:
         if isinstance(node.layer, LightningAttention):
-            groups += [gauge.head(node, ranks[node.inputs[0]]), gauge.scaling(node)]
+            rank = ranks[node.inputs[0]]
+            groups += [gauge.head(node, rank), gauge.scaling(node, rank)]
     return (*groups, *gauge.value_groups(), *gauge.line_groups())
+
+
+def polynomial_groups(network: Network) -> tuple[KnownGroup, ...]:
+    """Return orthogonal groups that act with coefficients that depend on theta: their fields have degree two.
+
+    Where one linear form c reads squares, ``Y = sum_i c_i (w_i X)^2`` entry by entry, O(c) acts on the rows
+    of W: ``dw_i = c_j w_j, dw_j = -c_i w_i``.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> [(group.name, group.dimension) for group in polynomial_groups(la.monomial((3, 3, 1)))]
+    [('O(c), c of length 3', 3)]
+    """
+    groups = []
+    for node in network.nodes:
+        if node.layer != MonomialActivation(2) or node.inputs[0] == INPUT:
+            continue
+        before = network.by_id[node.inputs[0]]
+        readers = [network.by_id[name] for name in network.consumers[node.id]]
+        linear = [before, *readers]
+        if not all(isinstance(n.layer, Linear) for n in linear) or network.consumers[before.id] != (node.id,):
+            continue
+        width = network.widths[node.id]
+        if len(readers) == 1 and network.widths[readers[0].id] == 1 and width > 1:
+            groups.append(_orthogonal_group(network, before, readers[0]))
+    return tuple(groups)
+
+
+def _orthogonal_group(network: Network, before: Node, after: Node) -> KnownGroup:
+    blocks = {(block.node, block.name): block for block in network.parameter_blocks}
+    W, c = blocks[before.id, "W"], blocks[after.id, "W"]
+    fields = []
+    for i in range(W.shape[0]):
+        for j in range(i):
+            terms = {}
+            for target, source, sign in ((i, j, 1), (j, i, -1)):
+                for k in range(W.shape[1]):
+                    monomial = sorted((c.index(0, source), W.index(source, k)))
+                    terms[W.index(target, k), tuple(monomial)] = Fraction(sign)
+            fields.append(PolynomialField.of(terms))
+    size = W.shape[0]
+    return KnownGroup(
+        f"O(c), c of length {size}",
+        f"so_{size} over QQ(theta)",
+        (before.id, after.id),
+        f"dw_i = c_j w_j, dw_j = -c_i w_i for the rows w of W in {before.id}, c = W of {after.id}",
+        "only the quadratic form sum c_i (w_i x)^2 matters",
+        tuple(fields),
+    )
 
 
 def value_rank_bounds(network: Network) -> dict[str, int]:
     """Return for every value an upper bound of its rank as a matrix, for all parameters and inputs.
 
-    The rows of ``W X`` and of ``V X (X^T A X)`` are combinations of rows of X. So every value has its rows in a
-    sum of row spaces of earlier values, its *sources*, and its rank is at most the sum of theirs.
+    The rows of ``W X`` and of ``V X (X^T A X)`` are combinations of rows of X. So every value has its rows
+    in a sum of row spaces of earlier values, its *sources*, and its rank is at most the sum of theirs.
 
     Examples
     --------
@@ -147,7 +198,8 @@ class _RowSpaces:
         return min(sum(self._ranks[s] for s in sources), self.network.tokens)
 
     def _define(self, value: str, within: frozenset[str], rank: int) -> None:
-        """Set the sources of a value of at most that rank: ``within``, or the value itself if that is less."""
+        """Set the sources of a value of at most that rank: ``within``, or the value itself if that is
+        less."""
         if within and self._total(within) <= rank:
             self.sources[value] = within
         else:
@@ -246,9 +298,7 @@ class _Gauge:
         assert isinstance(layer, LightningAttention)
         a = layer.rank
         Q, K = self.blocks[node.id, "Q"], self.blocks[node.id, "K"]
-        fields = [
-            _field([*_rows(Q, i, Q, j, 1), *_rows(K, j, K, i, -1)]) for i in range(a) for j in range(a)
-        ]
+        fields = [_field([*_rows(Q, i, Q, j, 1), *_rows(K, j, K, i, -1)]) for i in range(a) for j in range(a)]
         if input_rank > 1 or a == 1:  # so(1,1) = gl_1
             action = "Q -> G Q, K -> G^-T K"
             reason = "K^T G^-1 G Q = K^T Q"
@@ -266,15 +316,17 @@ class _Gauge:
             tuple(fields),
         )
 
-    def scaling(self, node: Node) -> KnownGroup:
-        """Return the scaling of a head."""
-        Q, V = self.blocks[node.id, "Q"], self.blocks[node.id, "V"]
-        pairs = [(Q.offset + k, Q.offset + k, 1) for k in range(Q.size)]
-        pairs += [(V.offset + k, V.offset + k, -1) for k in range(V.size)]
-        return KnownGroup(
-            "G_m", "torus", (node.id,), "Q -> c Q, V -> c^-1 V", "the layer is linear in K^T Q and in V",
-            (_field(pairs),),
-        )  # fmt: skip
+    def scaling(self, node: Node, input_rank: int) -> KnownGroup:
+        """Return the scaling of a head, as it commutes with the group of the head."""
+        layer = node.layer
+        assert isinstance(layer, LightningAttention)
+        Q, K, V = (self.blocks[node.id, name] for name in "QKV")
+        both = input_rank == 1 and layer.rank > 1
+        weights = [(Q, 1), (K, 1), (V, -2)] if both else [(Q, 1), (V, -1)]
+        field = _field([(k, k, w) for M, w in weights for k in range(M.offset, M.offset + M.size)])
+        action = "Q -> c Q, K -> c K, V -> c^-2 V" if both else "Q -> c Q, V -> c^-1 V"
+        reason = "the layer is linear in K^T Q and in V"
+        return KnownGroup("G_m", "torus", (node.id,), action, reason, (field,))
 
     # -- values --
 
@@ -293,7 +345,8 @@ class _Gauge:
             )
 
     def line_groups(self) -> Iterator[KnownGroup]:
-        """Yield the translations where a hidden value lies on one line, or only one linear form of it is read."""
+        """Yield the translations where a hidden value lies on one line, or only one linear form of it is
+        read."""
         for values in self.classes.joined():
             width = self.network.widths[values[0]]
             pairs = [(i, j) for i in range(width) for j in range(i)]
@@ -325,13 +378,19 @@ class _Gauge:
             for layer in moved_layers
         ]
         return KnownGroup(
-            f"R^{len(fields)}", "abelian", tuple(moved_layers), "; ".join(actions) + ", S skew", reason, tuple(fields)
+            f"R^{len(fields)}",
+            "abelian",
+            tuple(moved_layers),
+            "; ".join(actions) + ", S skew",
+            reason,
+            tuple(fields),
         )
 
     def _translation(
         self, pair: tuple[int, int], line: ParameterBlock, moved: ParameterBlock, at: int, *, transposed: bool
     ) -> PolynomialField:
-        """Return ``S line`` for ``S = E_ij - E_ji`` as a field on row (transposed) or column ``at`` of ``moved``."""
+        """Return ``S line`` for ``S = E_ij - E_ji`` as a field on row (transposed) or column ``at`` of
+        ``moved``."""
         entries: list[tuple[int, int, int]] = []
         for (i, j), sign in ((pair, 1), (pair[::-1], -1)):
             target = moved.index(at, i) if transposed else moved.index(i, at)
@@ -361,9 +420,9 @@ class _Gauge:
         return _field(entries)
 
     def _writers(self, value: str) -> list[ParameterBlock]:
-        names = {Linear: ("W",), LightningAttention: ("V",)}
         layer = self.network.by_id[value].layer if value != INPUT else None
-        return [self.blocks[value, name] for name in names.get(type(layer), ())]
+        name = "W" if isinstance(layer, Linear) else "V" if isinstance(layer, LightningAttention) else None
+        return [] if name is None else [self.blocks[value, name]]
 
     def _readers(self, value: str) -> list[ParameterBlock]:
         consumers = dict.fromkeys(self.network.consumers[value])

@@ -1,8 +1,8 @@
 """The structure of a Lie algebra of matrices over QQ: centre, radical, simple ideals and their real forms.
 
-Everything is decided exactly over QQ in characteristic zero: the radical is the orthogonal of the derived algebra under
-the Killing form (Bourbaki, Lie I, section 5, prop. 5), a semisimple algebra splits by its centroid, and a real form of
-given type and low rank by the signature of its Killing form.
+Everything is decided exactly over QQ in characteristic zero: the radical is the orthogonal of the derived
+algebra under the Killing form (Bourbaki, Lie I, section 5, prop. 5), a semisimple algebra splits by its
+centroid, and a real form of given type and low rank by the signature of its Killing form.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from lightningalg.symmetry.fields import PolynomialField
 #: largest dimension that is analysed, and largest matrices whose diagonalisability is decided
 MAX_DIMENSION = 80
 MAX_TORAL_SIZE = 80
-#: largest part without visible splitting whose centroid is solved for over QQ (its square is the number of unknowns)
+#: largest part without visible splitting whose centroid is solved for over QQ (its square is the number of
+#: unknowns)
 MAX_CENTROID = 24
 #: proves independence over QQ; what is independent over QQ it misses with negligible probability
 _PRIME = 2**61 - 1
@@ -46,8 +47,8 @@ _Vector = dict[int, Fraction]
 class SimpleIdeal:
     """A simple ideal of a semisimple Lie algebra over QQ.
 
-    ``rank`` is that of a Cartan subalgebra, ``signature`` of the Killing form (non-compact, compact dimension),
-    ``field_degree`` the degree of the centroid over QQ: 1 for an absolutely simple algebra.
+    ``rank`` is that of a Cartan subalgebra, ``signature`` of the Killing form (non-compact, compact
+    dimension), ``field_degree`` the degree of the centroid over QQ: 1 for an absolutely simple algebra.
     """
 
     dimension: int
@@ -58,7 +59,9 @@ class SimpleIdeal:
     @property
     def name(self) -> str:
         """Its usual name; several, joined by ``=`` (isomorphic) or ``or`` (not told apart here)."""
-        if self.field_degree == 2 and self.signature[0] == self.signature[1]:  # a complex algebra as a real one
+        if (
+            self.field_degree == 2 and self.signature[0] == self.signature[1]
+        ):  # a complex algebra as a real one
             split = _simple_name(self.dimension // 2, self.rank // 2, None)
             return "so(3,1)" if split == "sl_2" else f"{split} over an imaginary quadratic field"
         if self.field_degree > 1:
@@ -71,8 +74,8 @@ class SimpleIdeal:
 class LieStructure:
     """Structure of a Lie algebra over QQ.
 
-    ``toral_centre``: whether all elements of the centre are diagonalisable matrices over QQ; ``None``: not decided.
-    ``split`` is ``False`` if parts of the semisimple quotient were too large to be decomposed.
+    ``toral_centre``: whether all elements of the centre are diagonalisable matrices over QQ; ``None``: not
+    decided. ``split`` is ``False`` if parts of the semisimple quotient were too large to be decomposed.
     """
 
     dimension: int
@@ -102,10 +105,26 @@ class LieStructure:
             names.append(f"abelian^{centre}")
         if not self.split:
             names.append("a semisimple part that was not decomposed")
-        product = " x ".join(names) or "0"
+        product = " x ".join(names)
         if self.reductive:
-            return product
-        return f"({product}) with a solvable radical of dimension {self.radical_dimension}"
+            return product or "0"
+        if not product:
+            return f"a solvable algebra of dimension {self.dimension}"
+        return f"{product} with a solvable radical of dimension {self.radical_dimension}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return dimensions, and the simple ideals with their names."""
+        return {
+            "name": self.name,
+            "dimension": self.dimension,
+            "derived_dimension": self.derived_dimension,
+            "centre_dimension": self.centre_dimension,
+            "radical_dimension": self.radical_dimension,
+            "simple_ideals": [
+                {"name": i.name, "dimension": i.dimension, "rank": i.rank, "signature": list(i.signature)}
+                for i in self.ideals
+            ],
+        }
 
 
 def structure_of_fields(fields: Sequence[PolynomialField], seed: str = "0") -> LieStructure:
@@ -198,8 +217,8 @@ def _structure_constants(matrices: Sequence[SparseMatrix]) -> _Brackets:
         bracket = _commutator(rows[i], rows[j])
         coordinates: _Vector = {}
         for place, row in zip(chosen, inverse, strict=True):
-            if value := bracket.get(place):
-                _add(coordinates, row, value)
+            if place in bracket:
+                _add(coordinates, row, bracket[place])
         _check_closed(bracket, coordinates, matrices)
         if coordinates:
             found[i, j] = coordinates
@@ -399,16 +418,27 @@ def _split(brackets: _Brackets, m: int, seed: str) -> list[SimpleIdeal] | None:
         bases = primary_kernels(T)
     ideals = []
     for degree, basis in bases:
+        assert _is_ideal(ad, basis, m), "the three random elements generate a smaller algebra"
         rows = [_apply(killing, vector) for vector in basis]
         form = [_apply(basis, row) for row in rows]
         ideals.append(SimpleIdeal(len(basis), _cartan_rank(ad, basis, m, seed), inertia(form), degree))
     return ideals
 
 
+def _is_ideal(ad: list[list[_Vector]], basis: list[list[Fraction]], m: int) -> bool:
+    if len(basis) == m:
+        return True
+    brackets = [
+        _apply(_ad_matrix(ad, [int(i == j) for j in range(m)], m), v) for i in range(m) for v in basis
+    ]
+    return rational_rank([*basis, *brackets]) == len(basis)
+
+
 def _centroid_equations(ad: list[list[_Vector]], m: int, seed: str) -> list[list[int]]:
     """Return integer equations ``T ad(x) = ad(x) T`` in the m^2 entries of T, for three random x.
 
-    Two random elements generate a semisimple algebra; where they did not, there would be more solutions, never fewer.
+    Two random elements generate a semisimple algebra; where they did not there would be more solutions,
+    never fewer.
     """
     equations = []
     for number in range(3):
@@ -447,7 +477,8 @@ def _nullity(rows: Sequence[Sequence[int]]) -> int:
 
 
 def _cartan_rank(ad: list[list[_Vector]], basis: list[list[Fraction]], m: int, seed: str) -> int:
-    """Return the dimension of the centraliser, in an ideal, of the most generic of three random elements of it."""
+    """Return the dimension of the centraliser, in an ideal, of the most generic of three random elements of
+    it."""
     least = m
     for number in range(3):
         factors = [v - 500 for v in stream_values(seed, f"cartan/{number}", len(basis), 1001)]
@@ -500,7 +531,8 @@ def _pair(kind: str, p: int, q: int) -> str:
 
 
 def _is_toral(matrices: Sequence[SparseMatrix], centre: list[list[Fraction]], seed: str) -> bool | None:
-    """Whether a random element of the centre is diagonalisable over QQ; the others are then its polynomials' like."""
+    """Whether a random element of the centre is diagonalisable over QQ; the others are then its
+    polynomials' like."""
     if not centre:
         return True
     numbers = stream_values(seed, "toral", len(centre), 10_007)

@@ -1,11 +1,12 @@
 """Gradings of a network's map by single parameters, and the weight spaces of vector fields under them.
 
-A grading gives every parameter and every entry of the input a weight such that every entry of every value is
-homogeneous. Then the fields of each weight may be searched on their own: ``D phi(theta) w(theta)`` shifts degrees by the
-weight of w, so a field vanishes on phi iff each of its homogeneous parts does. Gradings by matrices (degree in
-every parameter matrix) are among these, and so are the tori of GL of widths, of heads, of the input and of the output;
-residual networks, which are not homogeneous in their matrices, still have the latter. All gradings are found at
-once, as the kernel of the linear system "all terms of a sum have equal weight", by running ``forward`` on weights.
+A grading gives every parameter and every entry of the input a weight such that every entry of every value
+is homogeneous. Then the fields of each weight may be searched on their own: ``D phi(theta) w(theta)``
+shifts degrees by the weight of w, so a field vanishes on phi iff each of its homogeneous parts does.
+Gradings by matrices (degree in every parameter matrix) are among these, and so are the tori of GL of
+widths, of heads, of the input and of the output; residual networks, which are not homogeneous in their
+matrices, still have the latter. All gradings are found at once, as the kernel of the linear system "all
+terms of a sum have equal weight", by running ``forward`` on weights.
 """
 
 from __future__ import annotations

@@ -308,6 +308,7 @@ def _network(table: Mapping[str, Any], folder: Path) -> Network:
 
 #: template fields that hold sizes: integers or formulas in the variables
 _SIZES = {"widths", "ranks", "tokens", "heads", "degree", "width", "d_in", "d_out", "rank"}
+_SIZES |= {"kernel", "stride", "channels"}
 
 
 def _substitute(template: Mapping[str, Any], variables: Mapping[str, int]) -> dict[str, Any]:
@@ -329,11 +330,15 @@ def _size(value: Any, variables: Mapping[str, int]) -> Any:
 
 
 def _standard_variables(network: Network) -> dict[str, int]:
-    """Return ``tokens``, ``layers``, ``d0``, ..., ``a1``, ... of a standard network."""
+    """Return ``tokens``, ``layers``, ``hidden`` (sum of hidden widths), ``d0``, ..., ``a1``, ..."""
     standard = family(network)
     if standard is None:
         return {"tokens": network.tokens}
-    found = {"tokens": network.tokens, "layers": len(standard.widths) - 1}
+    found = {
+        "tokens": network.tokens,
+        "layers": len(standard.widths) - 1,
+        "hidden": sum(standard.widths[1:-1]),
+    }
     found |= {f"d{i}": d for i, d in enumerate(standard.widths)}
     found |= {f"a{i}": a for i, a in enumerate(standard.ranks, start=1)}
     return found

@@ -271,7 +271,16 @@ def certify_task(task: Task) -> Outcome:
     except Exception as error:  # a defect: this instance is open, the run goes on
         problem = f"internal error, please report it: {type(error).__name__}: {error}"
         return task, None, problem, False, time.perf_counter() - start
-    return task, certificate.to_json(), "", False, time.perf_counter() - start
+    made = certificate.to_json()
+    return task, made, "", not task.force and _holds(task.path, made), time.perf_counter() - start
+
+
+def _holds(path: str, certificate: Mapping[str, Any]) -> bool:
+    """Whether the file holds this very certificate already, as of an identity, which takes no time to make."""
+    try:
+        return read_certificate(Path(path))["sha256"] == certificate["sha256"]
+    except InputError:
+        return False
 
 
 def _existing(task: Task) -> dict[str, Any] | None:

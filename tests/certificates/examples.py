@@ -42,6 +42,19 @@ def activation(name, source, degree):
     return {"id": name, "inputs": [source], "type": "monomial_activation", "degree": degree}
 
 
+def bias(name, source, width):
+    return {"id": name, "inputs": [source], "type": "bias", "width": width}
+
+
+def convolution(name, source, d_in, kernel, stride=1, channels=1):
+    sizes = {"d_in": d_in, "kernel": kernel, "stride": stride, "channels": channels}
+    return {"id": name, "inputs": [source], "type": "convolution", **sizes}
+
+
+def tied(layer, owner):
+    return {**layer, "weights": owner}
+
+
 def add(name, *sources):
     return {"id": name, "inputs": list(sources), "type": "sum"}
 
@@ -74,17 +87,32 @@ def matrices_of(layer):
     if layer["type"] == "lightning_attention":
         a, d, e = layer["rank"], layer["d_in"], layer["d_out"]
         return [("Q", a, d), ("K", a, d), ("V", e, d)]
+    if layer["type"] == "bias":
+        return [("b", layer["width"], 1)]
+    if layer["type"] == "convolution":
+        return [("W", layer["channels"], layer["kernel"])]
     return [("W", layer["d_out"], layer["d_in"])] if layer["type"] == "linear" else []
 
 
+def own_matrices(layer):
+    return [] if "weights" in layer else matrices_of(layer)
+
+
 def parameter_count(net):
-    return sum(r * c for layer in net["layers"] for _, r, c in matrices_of(layer))
+    return sum(r * c for layer in net["layers"] for _, r, c in own_matrices(layer))
+
+
+def windows(layer):
+    return [range(i, i + layer["kernel"]) for i in range(layer["d_in"])][:: layer["stride"]]
 
 
 def widths_of(net):
     widths = {"input": net["width"]}
     for layer in net["layers"]:
         widths[layer["id"]] = layer.get("d_out", widths[layer["inputs"][0]])
+        if layer["type"] == "convolution":
+            fitting = [rows for rows in windows(layer) if rows[-1] < layer["d_in"]]
+            widths[layer["id"]] = layer["channels"] * len(fitting)
     return widths
 
 
@@ -111,18 +139,24 @@ def grid(values, columns):
 
 
 def forward(net, theta, x, m):
-    values, at = {"input": x}, 0
+    values, at, matrices = {"input": x}, 0, {}
     for layer in net["layers"]:
-        own = []
-        for _, r, c in matrices_of(layer):
+        own = matrices[layer["id"]] = []
+        for _, r, c in own_matrices(layer):
             own.append(grid(theta[at : at + r * c], c))
             at += r * c
+        own = matrices[layer.get("weights", layer["id"])]
         z = values[layer["inputs"][0]]
         if layer["type"] == "lightning_attention":
             q, k, v = own
             values[layer["id"]] = mul(v, mul(mul(z, tr(z), m), mul(mul(tr(k), q, m), z, m), m), m)
         elif layer["type"] == "linear":
             values[layer["id"]] = mul(own[0], z, m)
+        elif layer["type"] == "bias":
+            values[layer["id"]] = [[(e + b) % m for e in row] for row, (b,) in zip(z, own[0], strict=True)]
+        elif layer["type"] == "convolution":
+            fitting = [rows for rows in windows(layer) if rows[-1] < layer["d_in"]]
+            values[layer["id"]] = [mul([w], [z[i] for i in rows], m)[0] for w in own[0] for rows in fitting]
         elif layer["type"] == "monomial_activation":
             values[layer["id"]] = [[pow(e, layer["degree"], m) for e in row] for row in z]
         else:
@@ -350,6 +384,48 @@ def by_parameters(net):
     }
 
 
+def leaf(i, j, argument, dimension):
+    return {"from": i, "to": j, "argument": argument, "dimension": dimension}
+
+
+def cut(left, right, gauge):
+    total = left["dimension"] + right["dimension"] - gauge
+    node = {**leaf(left["from"], right["to"], "cut", total), "at": left["to"]}
+    return {**node, "gauge": gauge, "parts": [left, right]}
+
+
+def composition(tree):
+    return {"value": tree["dimension"], "method": "composition", "steps": {"derivation": tree}}
+
+
+def sequential(tokens, width, *stages):
+    """Stages ("linear", degree, width) or ("heads", [(rank, value rank or None), ...], residual, width)."""
+    layers, source, d = [], "input", width
+    for k, (kind, *rest) in enumerate(stages, start=1):
+        *what, out = rest
+        before = source
+        if kind == "linear":
+            if what[0] > 1:
+                layers.append(activation(f"s{k}", source, what[0]))
+                source = f"s{k}"
+            layers.append(linear(f"w{k}", source, d, out))
+            source = f"w{k}"
+        else:
+            ends = []
+            for h, (rank, value_rank) in enumerate(what[0], start=1):
+                ends.append(f"a{k}.{h}")
+                layers.append(attention(ends[-1], source, d, value_rank or out, rank))
+                if value_rank:
+                    layers.append(linear(f"o{k}.{h}", ends[-1], value_rank, out))
+                    ends[-1] = f"o{k}.{h}"
+            source = ends[0]
+            if what[1] or len(ends) > 1:
+                source = f"x{k}"
+                layers.append(add(source, *([before] if what[1] else []), *ends))
+        d = out
+    return network(tokens, width, *layers)
+
+
 def dimension(net, low, high):
     claim = {"quantity": "dimension"}
     if low and high and low["value"] == high["value"]:
@@ -393,7 +469,143 @@ MIXED = network(  # every layer type
     attention("a", "u", 2, 2, 1),
     add("out", "u", "a", "w"),
 )
+BIASED = network(2, 2, linear("w", "input", 2, 3), bias("b", "w", 3))
+DEEP_BIASED = network(
+    1,
+    2,
+    linear("w", "input", 2, 3),
+    bias("b", "w", 3),
+    activation("s", "b", 2),
+    linear("u", "s", 3, 1),
+    bias("c", "u", 1),
+)
+CONVOLUTIONS = network(
+    1, 6, convolution("w", "input", 6, 3), activation("s", "w", 2), convolution("u", "s", 4, 2)
+)
+STRIDED = network(
+    2,
+    5,
+    convolution("w", "input", 5, 2, 2, 2),
+    activation("s", "w", 3),
+    linear("u", "s", 4, 1),
+)
+TIED = network(2, 2, attention("a", "input", 2, 2, 1), tied(attention("b", "a", 2, 2, 1), "a"))
+TIED_RESIDUAL = network(
+    2,
+    2,
+    attention("a", "input", 2, 2, 1),
+    add("r", "input", "a"),
+    tied(attention("b", "r", 2, 2, 1), "a"),
+    add("out", "r", "b"),
+)
+ALL_TIED = network(  # one of each type that has parameters, and one tied to it
+    1,
+    4,
+    linear("w", "input", 4, 4),
+    tied(linear("w2", "w", 4, 4), "w"),
+    bias("b", "w2", 4),
+    convolution("c", "b", 4, 2, 1, 1),
+    tied(convolution("c2", "w", 4, 2, 1, 1), "c"),
+    add("p", "c", "c2"),
+    bias("d", "p", 3),
+    tied(bias("d2", "d", 3), "d"),
+)
 CUBIC = network(2, 2, linear("w", "input", 2, 2), attention("a", "input", 2, 2, 1), add("out", "w", "a"))
+
+
+# name: (network, derivation, claim).  The numbers were counted by hand.
+COMPOSITIONS = {
+    "2,2,1 r=2": (monomial((2, 2, 1), 2), leaf(0, 2, "quadratic", 3), "= 3 of"),
+    "2,3,3 r=2": (monomial((2, 3, 3), 2), leaf(0, 2, "coefficients", 9), "= 9 of"),
+    "2,4,5,4 r=2": (monomial((2, 4, 5, 4), 2), leaf(0, 3, "coefficients", 20), "= 20 of"),
+    "5,5,3,1 r=2": (
+        monomial((5, 5, 3, 1), 2),
+        cut(leaf(0, 1, "linear", 25), leaf(1, 3, "quadratic", 12), 5),
+        "= 32 of",
+    ),
+    "5,4,3,1 r=2": (
+        monomial((5, 4, 3, 1), 2),
+        cut(leaf(0, 1, "linear", 20), leaf(1, 3, "quadratic", 9), 4),
+        "= 25 of",
+    ),
+    "2,3,2,3 r=2": (
+        monomial((2, 3, 2, 3), 2),
+        cut(leaf(0, 2, "coefficients", 6), leaf(2, 3, "linear", 6), 2),
+        "= 10 of",
+    ),
+    "2,2,3,4,1 r=2": (
+        monomial((2, 2, 3, 4, 1), 2),
+        cut(leaf(0, 1, "linear", 4), leaf(1, 4, "coefficients", 5), 2),
+        "= 7 of",
+    ),
+    "2,3,3,2,2 r=2": (
+        monomial((2, 3, 3, 2, 2), 2),
+        cut(leaf(0, 3, "coefficients", 10), leaf(3, 4, "linear", 4), 2),
+        "= 12 of",
+    ),
+    "2,2,3,1 r=3": (
+        monomial((2, 2, 3, 1), 3),
+        cut(leaf(0, 1, "linear", 4), leaf(1, 3, "coefficients", 4), 2),
+        "= 6 of",
+    ),
+    "5,7,1 r=3": (monomial((5, 7, 1), 3), leaf(0, 2, "alexander-hirschowitz", 34), "= 34 of"),
+    "3,5,1 r=4": (monomial((3, 5, 1), 4), leaf(0, 2, "alexander-hirschowitz", 14), "= 14 of"),
+    "mixing": (
+        sequential(2, 3, ("heads", [(3, None), (3, None)], False, 3)),
+        leaf(0, 1, "mixing", 32),
+        "= 32 of",
+    ),
+    "mixing, one token": (
+        sequential(1, 3, ("heads", [(1, None), (1, None)], False, 2)),
+        leaf(0, 1, "mixing", 20),
+        "= 20 of",
+    ),
+    "tensor": (
+        sequential(2, 2, ("heads", [(2, None), (2, None)], True, 2)),
+        leaf(0, 1, "tensor", 12),
+        "= 12 of",
+    ),
+    "span": (
+        sequential(2, 3, ("heads", [(3, None), (2, None)], False, 1)),
+        leaf(0, 1, "span", 17),
+        "= 17 of",
+    ),
+    "value ranks": (  # GL_3 between the stages; the output matrices have rank 1
+        sequential(2, 3, ("linear", 1, 3), ("heads", [(1, 1), (1, 1)], False, 3)),
+        cut(leaf(0, 1, "linear", 9), leaf(1, 2, "heads", 18), 9),
+        "= 18 of",
+    ),
+    "residual": (  # positions 1 and 2 are one class, on which GL_2 acts by conjugation
+        sequential(2, 2, ("linear", 1, 2), ("heads", [(1, None)], True, 2), ("linear", 1, 2)),
+        cut(leaf(0, 1, "linear", 4), cut(leaf(1, 2, "heads", 6), leaf(2, 3, "linear", 4), 0), 4),
+        "= 10 of",
+    ),
+    "residual, activation": (  # no group between a residual stage and an activation
+        sequential(2, 2, ("heads", [(1, None)], True, 2), ("linear", 2, 1)),
+        cut(leaf(0, 1, "heads", 6), leaf(1, 2, "linear", 2), 0),
+        "= 8 of",
+    ),
+    "narrow": (  # position 1 is effectively 2 wide, so that the linear layer counts 2 x 2
+        sequential(2, 2, ("heads", [(2, None)], False, 4), ("linear", 1, 2)),
+        cut(leaf(0, 1, "flag", 7), leaf(1, 2, "linear", 4), 4),
+        "= 7 of",
+    ),
+    "collapsed": (  # after a head of rank 1 the two heads are seen on one token
+        sequential(2, 2, ("heads", [(1, None)], False, 2), ("heads", [(1, None), (2, None)], False, 1)),
+        cut(leaf(0, 1, "flag", 6), leaf(1, 2, "tensor", 4), 4),
+        "= 6 of",
+    ),
+    "after an activation": (  # the values of the second stage span alpha = 2 dimensions
+        sequential(2, 2, ("linear", 1, 2), ("linear", 2, 2), ("heads", [(1, None)], False, 2)),
+        cut(cut(leaf(0, 1, "linear", 4), leaf(1, 2, "linear", 4), 2), leaf(2, 3, "flag", 6), 4),
+        "= 8 of",
+    ),
+    "heads after heads": (  # two heads on 2 variables give 4 independent cubics; GL_4 acts freely
+        sequential(1, 2, ("heads", [(1, None), (1, None)], False, 4), ("linear", 1, 2)),
+        cut(leaf(0, 1, "tensor", 16), leaf(1, 2, "linear", 8), 16),
+        "= 8 of",
+    ),
+}
 
 
 @functools.cache
@@ -422,11 +634,41 @@ def examples():
         "mixed": (dimension(MIXED, lower_bound(MIXED), by_parameters(MIXED)), "between "),
     }
     result["joined"] = result["joined"][0], "between 10 and 19"
+    result |= {
+        "bias": (dimension(BIASED, lower_bound(BIASED), by_parameters(BIASED)), "= 9 of 9"),
+        "bias, torus": (
+            dimension(DEEP_BIASED, None, torus(DEEP_BIASED, ("s", 3))),
+            "<= 10 of 13",
+        ),
+        "bias, coefficients": (
+            dimension(DEEP_BIASED, lower_bound(DEEP_BIASED), coefficients((0, 1), (1, 2), (2, 3))),
+            "= 6 of 13",
+        ),
+        "convolution": (
+            dimension(CONVOLUTIONS, lower_bound(CONVOLUTIONS), torus(CONVOLUTIONS, ("s", 1))),
+            "= 4 of 5",
+        ),
+        "convolution, strided": (
+            dimension(STRIDED, lower_bound(STRIDED), torus(STRIDED, ("s", 2))),
+            "= 6 of 8",
+        ),
+        "tied": (dimension(TIED, lower_bound(TIED), layerwise(("a", 6))), "= 6 of 8"),
+        "tied, residual": (
+            dimension(TIED_RESIDUAL, lower_bound(TIED_RESIDUAL, SMALL_P), layerwise(("a", 6))),
+            "= 6 of 8",
+        ),
+        "tied, every type": (
+            dimension(ALL_TIED, lower_bound(ALL_TIED), layerwise(("w", 16), ("b", 4), ("c", 2), ("d", 3))),
+            "of 25 parameters (exact)",
+        ),
+    }
     net = monomial((2, 2, 1), 2)
     result["monomial"] = dimension(net, lower_bound(net), coefficients((2, 3))), "= 3 of 6"
     net = monomial((2, 3, 2), 3)
     result["monomial, torus"] = dimension(net, None, torus(net, ("s1", 3))), "<= 9 of 12"
     del result["at most, torus"]
+    for name, (net, tree, words) in COMPOSITIONS.items():
+        result[f"composition, {name}"] = dimension(net, lower_bound(net), composition(tree)), words
     result |= degree_examples()
     result |= {name: (value, "matrix identity") for name, value in identity_examples().items()}
     return result
@@ -460,6 +702,22 @@ def degree_examples():
     ]
     second = certificate("degrees", net, claim, {"layers": witness})
 
+    claim = {
+        "quantity": "degrees",
+        "input": 18,
+        "parameters": [{"layer": "a", "parameter": name, "degree": 8} for name in "QKV"]
+        + [{"layer": "c", "parameter": "W", "degree": 2}],
+    }
+    net = network(
+        2, 2, attention("a", "input", 2, 2, 1), tied(attention("b", "a", 2, 2, 1), "a"),
+        convolution("c", "b", 2, 1), activation("s", "c", 2),
+    )  # fmt: skip
+    witness = [
+        {"layer": name, "input": k, "parameters": [*[m] * 3, w]}
+        for name, k, m, w in (("a", 3, 1, 0), ("b", 9, 4, 0), ("c", 9, 4, 1), ("s", 18, 8, 2))
+    ]
+    shared = certificate("degrees", net, claim, {"layers": witness})
+
     net = chain((1,) * 36, (1,) * 35, tokens=1)  # degrees beyond 2^53 are strings
 
     def written(k):
@@ -479,6 +737,7 @@ def degree_examples():
     return {
         "degrees, chain": (first, "degree 9 in X, 3 in Q of layer-1"),
         "degrees, activations": (second, "degree 10 in X, 10 in W of w"),
+        "degrees, tied": (shared, "degree 18 in X, 8 in Q of a"),
         "degrees, large": (third, f"degree {3**35} in X"),
     }
 
@@ -632,7 +891,7 @@ def degrees_hold(cert, p=P):
         return matrix == [[e * by % p for e in row] for row in base]
 
     good = scaled(forward(net, theta, [[c * e % p for e in row] for row in x], p), cert["claim"]["input"])
-    at, named = 0, [(layer["id"], *m) for layer in net["layers"] for m in matrices_of(layer)]
+    at, named = 0, [(layer["id"], *m) for layer in net["layers"] for m in own_matrices(layer)]
     if [(e["layer"], e["parameter"]) for e in cert["claim"]["parameters"]] != [m[:2] for m in named]:
         return False
     for (_, _, r, k), entry in zip(named, cert["claim"]["parameters"], strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import os
 import random
@@ -305,7 +306,7 @@ NOT_APPLICABLE = [
     (
         ex.network(1, 1, ex.linear("w", "input", 1, 1), ex.activation("s", "w", 2)),
         ex.torus(ex.CUBIC),
-        "no activation",
+        "no layer is free",
     ),
     (
         ex.network(
@@ -317,7 +318,7 @@ NOT_APPLICABLE = [
             ex.add("o", "u", "w"),
         ),
         ex.torus(ex.CUBIC),
-        "no activation",
+        "no layer is free",
     ),
 ]
 
@@ -395,8 +396,8 @@ HOSTILE = {
     "deep": (b"[" * 10**5, "json"),
     "deep and closed": (b"[" * 10**5 + b"]" * 10**5, "json"),
     "deep objects": (b'{"a":' * 10**5, "json"),
-    "deep behind a string": (rb'["\\\"[",' + b"[" * 41, "json"),
-    "41 levels": (b"[" * 41 + b"]" * 41, "json"),
+    "deep behind a string": (rb'["\\\"[",' + b"[" * 201, "json"),
+    "201 levels": (b"[" * 201 + b"]" * 201, "json"),
     "brackets in a string": (json.dumps("[" * 10**5).encode(), "json"),
     "negative depth": (b"]" * 50 + b"[" * 50, "json"),
     "unclosed string": (b'"' + b"\\" * 10**6, "json"),
@@ -416,9 +417,35 @@ def test_hostile_texts(name, tmp_path):
     assert time.process_time() - start < 1
 
 
-def test_depth_40_is_allowed():
-    assert "not an object" in verifier.decide(lambda: b"[" * 40 + b"]" * 40, verifier.silent).reason
-    assert "41 levels" in verifier.decide(lambda: b"[" * 41 + b"]" * 41, verifier.silent).reason
+def test_depth_200_is_allowed():
+    for opening, closing in ((b"[", b"]"), (b'{"a":', b"}")):
+        deep = [opening * n + b"1" + closing * n for n in (200, 201)]
+        assert "201 levels" in verifier.decide(lambda deep=deep: deep[1], verifier.silent).reason
+        assert verifier.parse(deep[0]) == json.loads(deep[0])
+    assert "not an object" in verifier.decide(lambda: b"[" * 200 + b"]" * 200, verifier.silent).reason
+
+
+def test_200_levels_anywhere_are_read_safely():
+    """Wherever an expression or a value may stand, and from deep within Python's stack."""
+    deep = functools.reduce(lambda inner, _: [inner], range(190), [])
+
+    def from_depth(frames, altered):
+        return from_depth(frames - 1, altered) if frames else verifier.check(altered)
+
+    for name, *path in (
+        ("identity, GL", "claim", "left"),
+        ("identity, GL", "identity", "definitions", 0, "expression"),
+        ("identity, GL", "witness", "normal_form"),
+        (CHAIN, *LOW, "rows"),
+        (CHAIN, *HIGH, "steps"),
+        (CHAIN, "network", "layers"),
+        ("degrees, chain", "witness", "layers"),
+    ):
+        altered = certificate(name)
+        put(deep, *path)(altered)
+        verdict = from_depth(500, ex.seal(altered))
+        assert verdict.verdict == "invalid", verdict
+        assert len(verdict.reason) < 500
 
 
 @pytest.mark.parametrize("filling", [b"[]", b'"",', b"{}", b"\\", b'\\"', b'{"a":0},'])

@@ -255,6 +255,48 @@ def test_every_operation_and_shared_use():
             assert field.to_integers(got).tolist() == expected.tolist()
 
 
+def _columns_and_rows(W, X):
+    """Parameters and values rearranged, rows taken twice, and one column for all tokens."""
+    column = W.reshape(6).take_rows([5, 0, 5])  # 3 x 1
+    mixed = W.T.take_rows([1, 0, 1]) @ W.take_rows([2, 2, 0, 1, 0, 1]).reshape(3)  # 3 x 4, of the parameters alone
+    return (mixed @ X.add_column(column).take_rows([0, 2, 2, 1])).add_column(column) + X.reshape(2).reshape(3)
+
+
+def test_rearranging_operations():
+    """Gradient by the tape against the dual numbers and against exact differences in Python integers."""
+    from lightningalg.networks.matrix import Matrix
+
+    prime = 8388593
+    field = ResidueField(prime)
+    generator = np.random.default_rng(1)
+    h = prime // 2
+    W, X, Y = (generator.integers(-h, h + 1, shape).astype(float) for shape in ((3, 2), (4, 3, 4), (4, 3, 4)))
+    leaf = TapedArray(field, W)
+    output = _columns_and_rows(leaf, TapedArray.constant(field, X))
+    (gradient,) = output.gradients(Y, [leaf])
+    exact = [Matrix(x.astype(int).tolist()) for x in X]
+
+    def paired(w, sample):
+        value = _columns_and_rows(Matrix(w), exact[sample]).rows
+        return sum(a * int(y) for row, ys in zip(value, Y[sample], strict=True) for a, y in zip(row, ys, strict=True))
+
+    for i in range(3):
+        for k in range(2):
+            E = np.zeros((3, 2))
+            E[i, k] = 1
+            dual = _columns_and_rows(
+                DualArray(ResidueArray(field, W), ResidueArray(field, E)), DualArray(ResidueArray(field, X))
+            )
+            assert np.array_equal(field.to_integers(dual.value.values), field.to_integers(output.values))
+            tangent = field.to_integers(dual.tangent.values).astype(object)
+            expected = (tangent * Y.astype(int).astype(object)).sum(axis=(1, 2)) % prime
+            assert field.to_integers(gradient[:, i, k]).tolist() == expected.tolist()
+            for sample in range(4):  # cubic in W: 12 f'(0) = 8 (f(1) - f(-1)) - (f(2) - f(-2))
+                at = {e: paired((W + e * E).astype(int).tolist(), sample) for e in (-2, -1, 1, 2)}
+                difference = 8 * (at[1] - at[-1]) - (at[2] - at[-2])
+                assert difference % prime == 12 * expected[sample] % prime
+
+
 def test_unused_leaves_have_no_gradient():
     field = ResidueField(7)
     used, unused = TapedArray(field, np.ones((1, 1))), TapedArray(field, np.ones((1, 1)))

@@ -324,9 +324,7 @@ def test_any_text_compiles(tmp_path):
 
 
 @needs_tex
-def test_pdflatex_without_latexmk(tmp_path, monkeypatch):
-    real = shutil.which
-    monkeypatch.setattr(shutil, "which", lambda name: None if name == "latexmk" else real(name))
+def test_only_the_pdf_is_added(tmp_path):
     compiled(tmp_path, render_proof(KINDS["one layer"]()))
     assert sorted(x.name for x in tmp_path.iterdir()) == ["proof.pdf", "proof.tex"]
 
@@ -352,9 +350,8 @@ def test_a_time_limit_ends_the_process_group(tmp_path):
 
 
 @needs_tex
-def test_neither_a_shell_nor_a_users_latexmkrc(tmp_path, monkeypatch):
+def test_no_shell_escape(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / ".latexmkrc").write_text("system('touch ' . $ENV{HOME} . '/pwned');\n")
     path = tmp_path / "shell.tex"
     text = "\\documentclass{article}\\begin{document}x\\immediate\\write18{touch %s/pwned}\\end{document}"
     path.write_text(text.replace("%s", str(tmp_path)))

@@ -14,7 +14,7 @@ from lightningalg.certificates import UpperBound
 from lightningalg.networks.network import Network
 
 #: where two bounds are equal, the argument that says most about the network comes first
-_PREFERENCE = ("flag", "layerwise", "coefficients", "torus", "parameters")
+_PREFERENCE = ("flag", "layerwise", "coefficients", "torus", "composition", "parameters")
 
 
 def upper_bounds(network: Network) -> list[UpperBound]:
@@ -24,7 +24,7 @@ def upper_bounds(network: Network) -> list[UpperBound]:
     --------
     >>> import lightningalg as la
     >>> [(b.method, b.value) for b in upper_bounds(la.lightning((2, 2), (2,)))]
-    [('flag', 7), ('layerwise', 7), ('coefficients', 12), ('parameters', 12)]
+    [('flag', 7), ('layerwise', 7), ('composition', 7), ('coefficients', 12), ('parameters', 12)]
     """
     names = sorted(info.name for info in iter_modules(__path__))
     names.sort(key=lambda name: _PREFERENCE.index(name) if name in _PREFERENCE else len(_PREFERENCE))

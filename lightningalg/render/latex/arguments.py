@@ -33,7 +33,8 @@ class Argument:
     """The bound for one segment: its value, the formula for it, the step in words, and the gist of it.
 
     ``why`` completes a sentence: why the dimension is less than the number of
-    parameters of these stages. ``used`` says what of the lemmas is needed.
+    parameters of these stages; ``extra`` is another reason and how much it
+    explains. ``used`` says what of the lemmas is needed.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Argument:
     body: Tex
     why: Tex
     used: frozenset[str] = frozenset()
+    extra: tuple[int, Tex] | None = None
     part: UpperBound | None = None
 
 
@@ -99,6 +101,8 @@ def _linear(x: _Segment) -> Argument:
 def product_of_widths(e: int, o: int, rank: int) -> tuple[Tex, int]:
     """Return the dimension of the o x e matrices of at most this rank, as a formula and as a number."""
     m = min(e, o, rank)
+    if o == 1:
+        return number(e), e
     if m == min(e, o):
         return Tex(rf"{number(o)}\cdot {number(e)}"), o * e
     return Tex(rf"{number(m)}({number(o)}+{number(e)}-{number(m)})"), m * (e + o - m)
@@ -142,15 +146,24 @@ def _one_stage_of_heads(name: str, x: _Segment) -> Stage:
     return x.inner[0]
 
 
+def _products(x: _Segment) -> Tex:
+    """Say how heads depend on their parameters."""
+    products = r"the symmetric parts of the matrices" if x.one else "the matrices"
+    more = r" and on the products $V_h$" if any(head.output_matrix for head in x.inner[0].heads) else ""
+    return Tex(
+        rf"depends on $K_h$ and $Q_h$ only through {products} $A_h=K_h^{{\top}}Q_h$ of bounded rank{more}"
+    )
+
+
 def _heads(x: _Segment) -> Argument:
     stage = _one_stage_of_heads("heads", x)
     removed = [1] * len(stage.heads)
     counts = _head_counts(x)
     dimension = sum(q + b - 1 for q, b in counts)
     body = rf"{_describe_heads(x)} (\cref{{lem:heads}}, {x.tokens})"
-    why = Tex("is determined, up to scalars, by matrices of bounded rank")
+    extra = (len(removed), Tex("does not change when scalars are moved between $A_h$ and $V_h$"))
     used = frozenset({"one" if x.one else "several"})
-    return Argument("heads", dimension, _sum_over_heads(x, removed), Tex(body), why, used)
+    return Argument("heads", dimension, _sum_over_heads(x, removed), Tex(body), _products(x), used, extra)
 
 
 def _mixing(x: _Segment) -> Argument:
@@ -170,12 +183,12 @@ def _mixing(x: _Segment) -> Argument:
         rf"{_describe_heads(x)}; here $F={number(forms)}$, and mixing the heads takes {mixed} off for each "
         rf"{'such head' if len(sizes) > 1 else 'head'} (\cref{{lem:mixing}}, {x.tokens})"
     )
-    why = Tex(
-        rf"does not change when its ${number(h)}$ heads are mixed: the matrices $A_h$ may be replaced "
-        "by others in their span"
+    mix = (
+        "does not change when its heads are mixed: the matrices $A_h$ may be replaced by others in their span"
     )
     used = frozenset({"one" if x.one else "several"})
-    return Argument("mixing", dimension, _sum_over_heads(x, removed), Tex(body), why, used)
+    extra = (sum(removed), Tex(mix))
+    return Argument("mixing", dimension, _sum_over_heads(x, removed), Tex(body), _products(x), used, extra)
 
 
 def _tensor(x: _Segment) -> Argument:
@@ -230,7 +243,9 @@ def _flag(x: _Segment) -> Argument:
         g, q = sequence(bound.facts["g"]), sequence([q for _, q in bound.facts["entries"]])
         body += rf", with $(g_0,g_1,\dots)=({g})$ and $(q_1,q_2,\dots)=({q})$"
         why = "only see their virtual weights"
-    return Argument("flag", bound.value, bound.arithmetic, Tex(body + ")"), Tex(why), frozenset(), bound)
+    return Argument(
+        "flag", bound.value, bound.arithmetic, Tex(body + ")"), Tex(why), frozenset(), None, bound
+    )
 
 
 def _coefficients(x: _Segment) -> Argument:
@@ -249,7 +264,7 @@ def _coefficients(x: _Segment) -> Argument:
         rf"the possible {'degree is' if len(degrees) == 1 else 'degrees are'} ${shown}$, so there are "
         rf"$N={terms}={number(count)}$ monomials in ${number(x.e)}$ variables"
     )
-    if linear:
+    if linear and rank < min(x.o, count):
         body += rf", and the ${number(x.o)}\times N$ matrix of coefficients has rank at most ${number(rank)}$"
     why = (
         rf"{'have' if len(x.inner) > 1 else 'has'} only ${number(x.o * count)}$ coefficients"

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lightningalg.errors import InputError
+from lightningalg.render.latex.bounds import UpperBound
+from lightningalg.render.latex.composition import FEATURES
 from lightningalg.render.latex.degrees import DegreeInstance, read_degrees
 from lightningalg.render.latex.dimension import Instance, read_dimension
 from lightningalg.render.latex.escape import Tex, environment, plain_ascii, typewriter
@@ -89,12 +91,28 @@ class _Document:
     @property
     def methods(self) -> list[str]:
         """The upper-bound methods in use, in the order of their sections."""
-        used = {x.upper.method for x in self.dimensions if x.upper}
+        used = {upper.method for upper in self.uppers}
         return [method for method in METHODS if method in used]
+
+    @property
+    def uppers(self) -> list[UpperBound]:
+        """All upper bounds, and those that they use inside."""
+        found = [x.upper for x in self.dimensions if x.upper]
+        return found + [part for upper in found for part in upper.parts]
 
     def facts(self, method: str, key: str) -> bool:
         """Tell whether some instance of a method has a certain feature."""
-        return any(x.upper.facts[key] for x in self.dimensions if x.upper and x.upper.method == method)
+        return any(upper.facts[key] for upper in self.uppers if upper.method == method)
+
+    @property
+    def features(self) -> dict[str, bool]:
+        """What the argument by stages and cuts must speak of."""
+        return {key: self.facts("composition", key) for key in FEATURES}
+
+    @property
+    def methods_of_rows(self) -> list[str]:
+        """The methods of the instances themselves."""
+        return [method for method in METHODS if self.of(method)]
 
     def of(self, method: str) -> list[Instance]:
         """Return the instances whose upper bound uses a method."""
@@ -113,19 +131,26 @@ class _Document:
     @property
     def symmetric(self) -> bool:
         """Symmetric matrices of bounded rank are used."""
+        if any(self.facts("composition", key) for key in ("quadratic", "heads one", "mixing one")):
+            return True
         return any(self.facts(method, "symmetric") for method in ("flag", "layerwise"))
 
     @property
     def bounded_rank(self) -> bool:
         """Varieties of matrices of bounded rank are used."""
-        return "flag" in self.methods or (
-            "layerwise" in self.methods and self.facts("layerwise", "attention")
+        rank = ("quadratic", "coefficients", "head stages")
+        return (
+            "flag" in self.methods
+            or self.facts("layerwise", "attention")
+            or any(self.facts("composition", key) for key in rank)
         )
 
     @property
     def orbits(self) -> bool:
         """The lemma on group orbits is used."""
-        return self.bounded_rank or "torus" in self.methods
+        groups = any(self.facts("composition", key) for key in ("torus", "group", "heads"))
+        needed = "flag" in self.methods or self.facts("layerwise", "attention")
+        return needed or groups or "torus" in self.methods
 
     @property
     def deep(self) -> bool:
@@ -162,7 +187,14 @@ class _Document:
     @property
     def letters(self) -> dict[str, str]:
         """Abbreviations of the methods for the table of instances."""
-        return {"flag": "F", "layerwise": "B", "coefficients": "C", "torus": "T", "parameters": "P"}
+        return {
+            "flag": "F",
+            "composition": "S",
+            "layerwise": "B",
+            "coefficients": "C",
+            "torus": "T",
+            "parameters": "P",
+        }
 
     @property
     def cites(self) -> set[str]:
@@ -171,6 +203,7 @@ class _Document:
             "HMK": self.types["attention"],
             "Harris": bool(self.dimensions),
             "BrunsVetter": self.bounded_rank,
+            "AlexanderHirschowitz": self.facts("composition", "alexander-hirschowitz"),
             "SHS": self.has_seed,
         }
         return {key for key, used in needed.items() if used}

@@ -16,9 +16,9 @@ from lightningalg.certificates.files import write_atomically
 from lightningalg.errors import InputError, LightningAlgError, MissingExtraError
 
 _OPTIONS = ("-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape")
-_MOST_RUNS = 4
+_MOST_RUNS = 6
 _HOW_TO_GET = (
-    "latexmk or pdflatex is needed for PDF output and neither is on the PATH; install TeX: "
+    "pdflatex is needed for PDF output and is not on the PATH; install TeX: "
     "'apt install texlive-latex-extra' (Debian, Ubuntu), MacTeX (macOS), MiKTeX or TeX Live (Windows)"
 )
 _RERUN = re.compile(r"Rerun to get|Rerun LaTeX|run LaTeX again|[Ww]idths have changed")
@@ -65,22 +65,19 @@ def compile_with_log(tex_path: str | Path, *, timeout: float = 120.0) -> tuple[P
         text = source.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {source}: {error.strerror or error}") from None
-    latexmk, pdflatex = shutil.which("latexmk"), shutil.which("pdflatex")
+    pdflatex = shutil.which("pdflatex")
     end = time.monotonic() + timeout
     if pdflatex is None:
         raise MissingExtraError(_HOW_TO_GET)
     with tempfile.TemporaryDirectory(prefix="lightningalg-") as folder:
         work = Path(folder)
         (work / "proof.tex").write_bytes(text)
-        if latexmk is not None:
-            _run([latexmk, "-norc", "-pdf", "-quiet", *_OPTIONS, "proof.tex"], work, end)
-        else:
-            before = b""
-            for _ in range(_MOST_RUNS):
-                _run([pdflatex, *_OPTIONS, "proof.tex"], work, end)
-                if not _RERUN.search(_log(work)) and (work / "proof.aux").read_bytes() == before:
-                    break
-                before = (work / "proof.aux").read_bytes()
+        before = b""
+        for _ in range(_MOST_RUNS):
+            _run([pdflatex, *_OPTIONS, "proof.tex"], work, end)
+            if not _RERUN.search(_log(work)) and (work / "proof.aux").read_bytes() == before:
+                break
+            before = (work / "proof.aux").read_bytes()
         pdf = work / "proof.pdf"
         if not pdf.is_file():
             raise LatexError("LaTeX wrote no PDF: " + _first_complaint(_log(work)))

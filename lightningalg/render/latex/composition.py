@@ -7,87 +7,33 @@ the cuts, each after those of its parts.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
-from lightningalg.render.latex.arguments import NAMES, Argument, argue
+from lightningalg.render.latex.arguments import NAMES
 from lightningalg.render.latex.bounds import UpperBound, bracketed, expect
-from lightningalg.render.latex.escape import Tex, integer, number
+from lightningalg.render.latex.derivation import Node, read_derivation
+from lightningalg.render.latex.escape import Tex, number
 from lightningalg.render.latex.networks import Network
+from lightningalg.render.latex.reasons import segment_name, why
 from lightningalg.render.latex.stages import Stage, Stages, read_stages
-from lightningalg.render.latex.typeset import summation
+from lightningalg.render.latex.typeset import enumeration, summation
 
 _FEWEST = 3  # equal neighbours from this number on share a step or a line
-_MOST_REASONS = 4
 _BREAK = r",\allowbreak "
-_FEATURES = (
+FEATURES = (
     *(*NAMES, "cut", "torus", "group", "none", "narrow", "collapse", "linear stages", "activation"),
     *("head stages", "residual", "output matrix", "span heads", "span linear", "span activation"),
-    *("span residual", "powers 3", "powers 4", "one with heads", "several tokens"),
+    *("span residual", "powers 3", "powers 4", "one with heads", "several tokens", "identity"),
     *(f"{name} {tokens}" for name in ("heads", "mixing", "tensor", "span") for tokens in ("one", "several")),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A node of the derivation: a segment with its argument, or cut into two."""
-
-    i: int
-    j: int
-    dimension: int
-    argument: Argument | None = None
-    at: int = 0
-    group: str = ""
-    gauge: int = 0
-    parts: tuple[_Node, ...] = ()
-
-    @property
-    def leaves(self) -> list[_Node]:
-        """The segments that are not cut, from left to right."""
-        return [leaf for part in self.parts for leaf in part.leaves] or [self]
-
-    @property
-    def cuts(self) -> list[_Node]:
-        """The cuts, each after those of its parts."""
-        return [cut for part in self.parts for cut in part.cuts] + ([self] if self.parts else [])
-
-    @property
-    def cuts_from_outside(self) -> list[_Node]:
-        """The cuts, each before those of its parts: together with the leaves they determine the tree."""
-        return ([self] if self.parts else []) + [cut for part in self.parts for cut in part.cuts_from_outside]
-
-
-def _read(stages: Stages, tree: Mapping[str, Any], i: int, j: int) -> _Node:
-    name = tree["argument"]
-    expect(isinstance(name, str), "an argument is not a text")
-    expect((integer(tree["from"]), integer(tree["to"])) == (i, j), "the segments do not fit together")
-    if name != "cut":
-        expect(
-            set(tree) == {"from", "to", "argument", "dimension"}, "a derivation has other keys than it should"
-        )
-        argument = argue(name, stages, i, j)
-        node = _Node(i, j, argument.dimension, argument)
-    else:
-        keys = {"from", "to", "argument", "dimension", "at", "gauge", "parts"}
-        expect(set(tree) == keys and len(tree["parts"]) == 2, "a derivation has other keys than it should")
-        at = integer(tree["at"])
-        expect(i < at < j, "a segment is cut outside of itself")
-        group, gauge = stages.gauge(i, at, j)
-        expect(integer(tree["gauge"]) == gauge, f"what the cut at {at} takes away is not proved")
-        parts = (_read(stages, tree["parts"][0], i, at), _read(stages, tree["parts"][1], at, j))
-        dimension = parts[0].dimension + parts[1].dimension - gauge
-        node = _Node(i, j, dimension, None, at, group, gauge, parts)
-    expect(integer(tree["dimension"]) == node.dimension, f"the dimension from {i} to {j} does not add up")
-    return node
 
 
 def read_composition(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
     """Return the printable form of a certificate's bound of method ``composition``."""
     stages = read_stages(network)
-    root = _read(stages, steps["derivation"], 0, len(stages))
+    root = read_derivation(stages, steps["derivation"], 0, len(stages))
     expect(set(steps) == {"derivation"} and root.dimension == claimed, "the sums do not add up")
     if root.argument is not None:
         arithmetic = root.argument.formula
@@ -97,11 +43,11 @@ def read_composition(network: Network, steps: Mapping[str, Any], claimed: int) -
         arithmetic = Tex(dimensions + (f"-{bracketed(summation(gauges))}" if gauges else ""))
         if len(gauges) < 4:
             arithmetic = Tex(dimensions + "".join(f"-{number(gauge)}" for gauge in gauges))
-    facts: dict[str, Any] = dict.fromkeys(_FEATURES, False)
+    facts: dict[str, Any] = dict.fromkeys(FEATURES, False)
     facts |= dict.fromkeys(_features(stages, root), True)
     facts |= {
         "steps": tuple([*_leaf_steps(root.leaves), *_cut_steps(stages, root)]),
-        "why": _why(stages, root),
+        "why": why(stages, root),
         "collapsed": _collapsed(stages),
         "depth": len(stages),
     }
@@ -110,12 +56,14 @@ def read_composition(network: Network, steps: Mapping[str, Any], claimed: int) -
     return UpperBound("composition", claimed, arithmetic, _stage_rows(stages), facts, _note(root), parts)
 
 
-def _features(stages: Stages, root: _Node) -> Iterator[str]:
+def _features(stages: Stages, root: Node) -> Iterator[str]:
     """Yield what the general part of the argument must speak of."""
     for stage in stages.stages:
         yield "head stages" if stage.heads else "linear stages"
         if stage.degree > 1:
             yield "activation"
+        if not stage.heads and stage.degree == 1 and len(stage.layers) > 1:
+            yield "identity"
         if stage.residual:
             yield "residual"
         if any(head.output_matrix for head in stage.heads):
@@ -124,7 +72,7 @@ def _features(stages: Stages, root: _Node) -> Iterator[str]:
         yield "narrow"
     if stages.tokens > 1:
         yield "several tokens"
-        if any(stages.collapsed):
+        if any(stages.collapsed[:-1]):
             yield "collapse"
     for leaf in root.leaves:
         assert leaf.argument is not None
@@ -142,44 +90,34 @@ def _features(stages: Stages, root: _Node) -> Iterator[str]:
                     yield "span activation"
 
 
-def _positions(numbers: Sequence[int]) -> str:
-    """Return numbers as text such as ``1, 2 and 4``, or as a range."""
-    if len(numbers) > 3 and numbers[-1] - numbers[0] == len(numbers) - 1:
-        return f"${numbers[0]}$--${numbers[-1]}$"
-    shown = [f"${k}$" for k in numbers]
-    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
-
-
-def _segment(i: int, j: int) -> str:
-    """Return the stages of a segment as a text."""
-    return f"stage ${j}$" if j == i + 1 else f"stages {_positions(range(i + 1, j + 1))}"
-
-
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _leaf_steps(leaves: Sequence[_Node]) -> list[Tex]:
+def _leaf_steps(leaves: Sequence[Node]) -> list[Tex]:
     """Return the steps that bound the segments which are not cut."""
     steps = []
 
-    def content(leaf: _Node) -> tuple[bool, int, Tex, Tex]:
+    def content(leaf: Node) -> tuple[bool, int, Tex, Tex]:
         assert leaf.argument is not None
         return leaf.j == leaf.i + 1, leaf.dimension, leaf.argument.formula, leaf.argument.body
 
-    for (single, dimension, formula, body), group in groupby(leaves, key=content):
-        same = list(group)
+    alike: dict[Any, list[Node]] = {}
+    for leaf in leaves:
+        alike.setdefault(content(leaf), []).append(leaf)
+    for (single, dimension, formula, body), same in alike.items():
         result = f"${formula}={number(dimension)}$" if formula != str(dimension) else f"${dimension}$"
         if single and len(same) >= _FEWEST:
-            stages = _positions([leaf.j for leaf in same])
+            stages = enumeration([leaf.j for leaf in same])
             steps.append(Tex(f"Stages {stages}, each by itself: {body}. The bound for each is {result}."))
-        else:
-            for leaf in same:
-                steps.append(Tex(rf"{_capital(_segment(leaf.i, leaf.j))}: {body}. The bound is {result}."))
+            continue
+        for leaf in same:
+            name = _capital(segment_name(leaf.i, leaf.j))
+            steps.append(Tex(f"{name}: {body}. The bound is {result}."))
     return steps
 
 
-def _group_text(stages: Stages, cut: _Node) -> str:
+def _group_text(stages: Stages, cut: Node) -> str:
     """Say why a cut takes off what it does."""
     width = stages.effective[cut.at]
     if cut.group == "torus":
@@ -189,25 +127,26 @@ def _group_text(stages: Stages, cut: _Node) -> str:
             rf"$e_{{{cut.at}}}={number(width)}$ acts (\cref{{lem:cut}}~(a))"
         )
     if cut.group == "none":
-        return r"no group is used (\cref{lem:cut}~(c))"
+        return r"the bounds add up (\cref{lem:cut})"
     spans = stages.spans(cut.i, cut.at)
     sigma = spans[-1][1]
     heads = any(stage.heads and not stage.residual for stage in stages.stages[cut.i : cut.at])
     how = ""
     if len(set(spans)) > 1:
-        names = r"$(\alpha_k,\sigma_k)$" if heads else r"$\sigma_k$"
+        names = r"$(\alpha_k,\beta_k)$" if heads else r"$\beta_k$"
         values = [f"({number(a)},{number(s)})" if heads else str(number(s)) for a, s in spans]
         how = f" (the numbers {names} are ${_BREAK.join(values)}$)"
     first, last = stages.first_of_class[cut.at], stages.last_of_class(cut.at)
     which = "" if first == last else rf", of the class ${first},\dots,{last}$"
     return (
-        rf"$\mathrm{{GL}}_{{{number(width)}}}$ acts at this free position{which}; $\sigma={number(sigma)}${how}, "
+        rf"$\mathrm{{GL}}_{{{number(width)}}}$ acts at this free position{which}; "
+        rf"$\beta_c={number(sigma)}${how}, "
         rf"so orbits have dimension at least ${number(width)}\cdot {number(sigma)}={number(cut.gauge)}$ "
         r"(\cref{lem:cut}~(b))"
     )
 
 
-def _cut_steps(stages: Stages, root: _Node) -> list[Tex]:
+def _cut_steps(stages: Stages, root: Node) -> list[Tex]:
     """Return the steps that put segments together; runs of like cuts as one step."""
     steps = []
     for run in _runs(stages, root.cuts):
@@ -218,35 +157,35 @@ def _cut_steps(stages: Stages, root: _Node) -> list[Tex]:
             left, right = cut.parts
             gauge = f"-{number(cut.gauge)}" if cut.gauge else ""
             total = f"{number(left.dimension)}+{number(right.dimension)}{gauge}={number(cut.dimension)}"
-            where = f"{_capital(_segment(cut.i, cut.j))}, cut at position ${cut.at}$"
+            where = f"{_capital(segment_name(cut.i, cut.j))}, cut at position ${cut.at}$"
             steps.append(Tex(f"{where}: {_group_text(stages, cut)}. The bound is ${total}$."))
     return steps
 
 
-def _run_step(stages: Stages, run: Sequence[_Node]) -> Tex:
+def _run_step(stages: Stages, run: Sequence[Node]) -> Tex:
     """Return one step for cuts that go on from each other in the same way."""
     first, last = run[0], run[-1]
     parts = f"{number(first.parts[0].dimension)}+{number(first.parts[1].dimension)}"
-    each = number(_added(first, run[1]).dimension)
+    added = summation([_added(before, cut).dimension for before, cut in pairwise(run)])
     gauge = rf"-{len(run)}\cdot {number(first.gauge)}" if first.gauge else ""
-    total = rf"{parts}+{len(run) - 1}\cdot {each}{gauge}={number(last.dimension)}"
+    total = f"{parts}+{added}{gauge}={number(last.dimension)}"
     order = "from the last to the first" if first.at > last.at else "from the first to the last"
     return Tex(
-        f"{_capital(_segment(last.i, last.j))}, put together by cuts at the positions "
-        f"{_positions(sorted(cut.at for cut in run))}, {order}; each time "
-        f"{_group_text(stages, first)}. The first of these cuts joins segments with the bounds ${parts}$, every "
-        f"further one adds a segment with the bound ${each}$. The bound is ${total}$."
+        f"{_capital(segment_name(last.i, last.j))}, put together by cuts at the positions "
+        f"{enumeration(sorted(cut.at for cut in run))}, {order}; each time "
+        f"{_group_text(stages, first)}. The first of these cuts joins segments with the bounds ${parts}$, "
+        f"the further ones add one segment each. The bound is ${total}$."
     )
 
 
-def _added(before: _Node, cut: _Node) -> _Node:
+def _added(before: Node, cut: Node) -> Node:
     """Return the part that ``cut`` adds to the cut ``before``."""
     return cut.parts[0] if cut.parts[1] is before else cut.parts[1]
 
 
-def _runs(stages: Stages, cuts: Sequence[_Node]) -> list[list[_Node]]:
-    """Group cuts of which each one adds, in the same way, an equal uncut segment to the one before."""
-    runs: list[list[_Node]] = []
+def _runs(stages: Stages, cuts: Sequence[Node]) -> list[list[Node]]:
+    """Group cuts of which each one adds, in the same way, an uncut segment to the one before."""
+    runs: list[list[Node]] = []
     for cut in cuts:
         run = runs[-1] if runs else []
         if run and _continues(stages, run, cut):
@@ -256,66 +195,20 @@ def _runs(stages: Stages, cuts: Sequence[_Node]) -> list[list[_Node]]:
     return runs
 
 
-def _continues(stages: Stages, run: Sequence[_Node], cut: _Node) -> bool:
+def _continues(stages: Stages, run: Sequence[Node], cut: Node) -> bool:
     before = run[-1]
     sides = [side for side in (0, 1) if cut.parts[side] is before]
     if not sides or cut.parts[1 - sides[0]].parts:
         return False
     alike = cut.gauge == before.gauge and _group_text(stages, cut) == _group_text(stages, before)
     if len(run) > 1:
-        leaf = _added(run[-2], before)
-        same_side = before.parts[sides[0]] is run[-2]
-        alike = alike and same_side and leaf.dimension == cut.parts[1 - sides[0]].dimension
+        alike = alike and before.parts[sides[0]] is run[-2]
     return alike
-
-
-def _why(stages: Stages, root: _Node) -> Tex:
-    """Return where the difference to the number of parameters comes from, largest share first."""
-    shares: Counter[str] = Counter()
-    places: dict[str, list[int]] = {}
-    for leaf in root.leaves:
-        assert leaf.argument is not None
-        parameters = sum(stage.parameters for stage in stages.stages[leaf.i : leaf.j])
-        key = f"{leaf.j - leaf.i == 1}{leaf.argument.why}" if leaf.j - leaf.i == 1 else f"{leaf.i}-{leaf.j}"
-        shares[key] += parameters - leaf.dimension
-        places.setdefault(key, []).append(leaf.j)
-    for cut in root.cuts:
-        shares[cut.group] += cut.gauge
-        places.setdefault(cut.group, []).append(cut.at)
-    if min(shares.values()) < 0:
-        return Tex("")
-    texts = {key: _reason(stages, root, key, sorted(places[key])) for key, share in shares.items() if share}
-    found = [(shares[key], text) for key, text in texts.items()]
-    found.sort(key=lambda pair: -pair[0])
-    if not found:
-        return Tex("")
-    parts = [f"${number(share)}$ because {text}" for share, text in found[:_MOST_REASONS]]
-    rest = sum(share for share, _ in found[_MOST_REASONS:])
-    parts += [f"${number(rest)}$ for similar reasons"] if rest else []
-    return Tex(", and ".join([*parts[:-2], " and ".join(parts[-2:])]) if len(parts) < 3 else "; ".join(parts))
-
-
-def _reason(stages: Stages, root: _Node, key: str, places: Sequence[int]) -> str:
-    """Return one reason in words, for the places where it occurs."""
-    where = f"position {_positions(places)}" if len(places) == 1 else f"positions {_positions(places)}"
-    if key == "torus":
-        return (
-            f"the activation after {where} lets a torus rescale what it reads"
-            if len(places) == 1
-            else (f"the activations after {where} let tori rescale what they read")
-        )
-    if key == "group":
-        return f"a change of basis at {where} changes nothing"
-    leaf = next(leaf for leaf in root.leaves if leaf.j == places[0])
-    assert leaf.argument is not None
-    if len(places) == 1:
-        return f"{_segment(leaf.i, leaf.j)} {leaf.argument.why}"
-    return f"each of the stages {_positions(places)} {leaf.argument.why}"
 
 
 def _collapsed(stages: Stages) -> Tex:
     """Return the first collapsed position and the reason, if several tokens collapse."""
-    if stages.tokens == 1 or not any(stages.collapsed):
+    if stages.tokens == 1 or not any(stages.collapsed[:-1]):
         return Tex("")
     k = stages.collapsed.index(True)
     reason = "effective width $1$" if stages.effective[k] == 1 else f"stage ${k}$ is one head of rank $1$"
@@ -362,7 +255,7 @@ def _stage_rows(stages: Stages) -> tuple[tuple[Tex, ...], ...]:
     return tuple(rows)
 
 
-def _note(root: _Node) -> Tex:
+def _note(root: Node) -> Tex:
     """Return the derivation in short: its cuts from outside to inside, its arguments from left to right."""
     names = []
     for leaf in root.leaves:

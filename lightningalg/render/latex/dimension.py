@@ -62,7 +62,7 @@ class Instance:
     @property
     def bulky(self) -> bool:
         """Network or upper bound would not fit into a row of a table."""
-        arithmetic = self.upper.arithmetic if self.upper else ""
+        arithmetic = self.upper.arithmetic + self.upper.note if self.upper else ""
         return max(visible_length(self.network.compact), visible_length(arithmetic)) > _LONGEST_CELL
 
     @property

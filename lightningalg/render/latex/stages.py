@@ -116,7 +116,7 @@ class Stages:
         for k in range(i + 1, c + 1):
             stage = self.stages[k - 1]
             if k > i + 1 and stage.degree > 1:
-                alpha = sigma = 1
+                sigma = alpha
             if stage.heads and not stage.residual:
                 values = sorted((head.value_rank for head in stage.heads), reverse=True)
                 together = sum(min(v, alpha) for v in values[:alpha])
@@ -174,10 +174,7 @@ def read_stages(network: Network) -> Stages:
     InputError
         If the network is not sequential, or has more than 60 stages.
     """
-    # a tied layer has no matrices of its own, or those of another layer
-    own = [m.first for layer in network.layers for m in layer.matrices]
-    wanted = sum({ATTENTION: 3, LINEAR: 1}.get(layer.type, 0) for layer in network.layers)
-    expect(len(set(own)) == len(own) == wanted, "method composition needs parameters of their own everywhere")
+    expect(not network.sharing, "method composition needs layers that share no parameters")
     readers: dict[int, list[Layer]] = {k: [] for k in range(network.depth + 1)}
     for layer in network.layers:
         for source in dict.fromkeys(layer.inputs):

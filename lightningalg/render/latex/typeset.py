@@ -49,6 +49,20 @@ def sequence(values: Sequence[Any]) -> Tex:
     return Tex(r",\allowbreak ".join(parts))
 
 
+def enumeration(numbers: Sequence[int]) -> Tex:
+    r"""Return numbers in increasing order for text mode; more than three neighbours as a range.
+
+    Examples
+    --------
+    >>> enumeration([1, 2, 4]), enumeration([1, 2, 3, 4])
+    ('$1$, $2$ and $4$', '$1$--$4$')
+    """
+    if len(numbers) > 3 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return Tex(f"${numbers[0]}$--${numbers[-1]}$")
+    shown = [f"${k}$" for k in numbers]
+    return Tex(shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1])
+
+
 def has_runs(values: Sequence[Any]) -> bool:
     """Tell whether ``sequence`` abbreviates ``values``."""
     return any(sum(1 for _ in group) >= 4 for _, group in groupby(values))

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from math import comb
 from typing import Any
@@ -18,7 +20,16 @@ from lightningalg.render.latex.bounds import UpperBound, bracketed, expect, matr
 from lightningalg.render.latex.composition import read_composition
 from lightningalg.render.latex.escape import Tex, integer, number, typewriter
 from lightningalg.render.latex.flag import read_flag
-from lightningalg.render.latex.networks import ACTIVATION, ATTENTION, LINEAR, SUM, Layer, Network
+from lightningalg.render.latex.networks import (
+    ACTIVATION,
+    ATTENTION,
+    BIAS,
+    CONVOLUTION,
+    LINEAR,
+    SUM,
+    Layer,
+    Network,
+)
 from lightningalg.render.latex.typeset import summation
 
 #: in the order of a document
@@ -35,15 +46,18 @@ def _joined(network: Network, layer: Layer, readers: Counter[int]) -> Layer | No
     if layer.type != LINEAR or layer.inputs[0] == 0:
         return None
     source = network.layers[layer.inputs[0] - 1]
+    if {layer.number, source.number} & network.sharing:
+        return None
     return source if source.type == ATTENTION and readers[source.number] == 1 else None
 
 
 def _block(network: Network, attention: Layer | None, linear: Layer | None) -> tuple[Tex, int, list[str]]:
-    """Return formula, dimension and layer ids of a block."""
+    """Return formula, dimension and layer ids of a block: attention, with a linear layer, or another layer."""
     if attention is None:
         assert linear is not None
-        d_in, d_out = linear.d_in, linear.d_out
-        return Tex(rf"{number(d_in)}\cdot {number(d_out)}"), d_in * d_out, [linear.id]
+        (matrix,) = linear.matrices
+        sizes = [matrix.rows] if linear.type == BIAS else [matrix.columns, matrix.rows]
+        return Tex(r"\cdot ".join(number(size) for size in sizes)), matrix.rows * matrix.columns, [linear.id]
     formula, q = matrices(network.tokens == 1, attention.d_in, attention.rank)
     letter = formula.split("=")[0]
     if linear is None:
@@ -77,9 +91,9 @@ def _layerwise(network: Network, steps: Mapping[str, Any], claimed: int) -> Uppe
     joined = {layer.number for layer in partner.values()}
     pairs: list[tuple[Layer | None, Layer | None]] = []
     for layer in network.layers:
-        if layer.type == ATTENTION:
+        if layer.type == ATTENTION and not layer.owner:
             pairs.append((layer, partner.get(layer.number)))
-        elif layer.type == LINEAR and layer.number not in joined:
+        elif layer.matrices and layer.number not in joined:
             pairs.append((None, layer))
     blocks = [_block(network, attention, linear) for attention, linear in pairs]
     found = [(integer(block["dimension"]), sorted(block["layers"])) for block in steps["blocks"]]
@@ -88,13 +102,17 @@ def _layerwise(network: Network, steps: Mapping[str, Any], claimed: int) -> Uppe
     rows = tuple(_block_rows(network, blocks))
     values = [value for _, value, _ in blocks]
     expect(sum(values) == claimed, "the sums do not add up")
-    attentions = [layer for layer in network.layers if layer.type == ATTENTION]
+    attentions = [layer for layer, _ in pairs if layer is not None]
+    others = {layer.type for attention, layer in pairs if attention is None and layer is not None}
     facts = {
         "matrices": sorted({matrices(network.tokens == 1, x.d_in, x.rank)[0] for x in attentions}),
         "symmetric": network.tokens == 1 and bool(attentions),
         "attention": bool(attentions),
         "joined": bool(partner),
-        "linear": any(attention is None for attention, _ in pairs),
+        "linear": LINEAR in others,
+        "bias": BIAS in others,
+        "convolution": CONVOLUTION in others,
+        "tied": bool(network.sharing),
     }
     return UpperBound("layerwise", sum(values), summation(values), rows, facts)
 
@@ -115,6 +133,8 @@ def possible_degrees(network: Network) -> list[frozenset[int]]:
         inputs = [sets[j] for j in layer.inputs]
         if layer.type == SUM:
             sets.append(frozenset().union(*inputs))
+        elif layer.type == BIAS:
+            sets.append(inputs[0] | {0})
         else:
             factors = {ATTENTION: 3, ACTIVATION: layer.degree}.get(layer.type, 1)
             sets.append(_multiples(inputs[0], factors))
@@ -137,7 +157,8 @@ def _coefficients(network: Network, steps: Mapping[str, Any], claimed: int) -> U
     sets = possible_degrees(network)
     output = sorted(sets[network.output.number])
     d, d_out = network.width, network.d_out
-    applies = columnwise or (set(output) <= {1, 3} and ACTIVATION not in network.types)
+    # 9 is possible where attention follows attention, 2 where it follows a bias
+    applies = columnwise or (set(output) <= {0, 1, 3} and ACTIVATION not in network.types)
     expect(applies, "method coefficients does not apply to the network")
     terms = [(integer(term["degree"]), integer(term["coefficients"])) for term in steps["terms"]]
     expect([m for m, _ in terms] == output, "the terms are not the possible degrees of the network's output")
@@ -146,9 +167,9 @@ def _coefficients(network: Network, steps: Mapping[str, Any], claimed: int) -> U
         if columnwise:
             expect(count == d_out * comb(d + m - 1, m), f"wrong number of coefficients of degree {m}")
             factor = rf"{number(d_out)}\cdot\binom{{{number(d + m - 1)}}}{{{number(m)}}}"
-        elif m == 1:
-            expect(count == d_out * d, f"wrong number of coefficients of degree {m}")
-            factor = rf"{number(d_out)}\cdot {number(d)}"
+        elif m <= 1:
+            expect(count == d_out * d**m, f"wrong number of coefficients of degree {m}")
+            factor = number(d_out) + (rf"\cdot {number(d)}" if m else "")
         else:
             expect(count == d_out * d * d * (d + 1) // 2, f"wrong number of coefficients of degree {m}")
             factor = rf"{number(d_out)}\cdot {number(d)}\cdot\binom{{{number(d + 1)}}}{{2}}"
@@ -161,6 +182,8 @@ def _coefficients(network: Network, steps: Mapping[str, Any], claimed: int) -> U
         "degrees": [_set(degrees) for degrees in sets[1:]],
         "output": _set(sets[network.output.number]),
         "single": len(terms) == 1,
+        "bias": BIAS in network.types,
+        "convolution": CONVOLUTION in network.types,
     }
     return UpperBound("coefficients", total, Tex("+".join(factors)), tuple(rows), facts)
 
@@ -173,38 +196,64 @@ def _set(degrees: frozenset[int]) -> Tex:
     return Tex(r"\{" + r",\allowbreak ".join(str(number(m)) for m in ordered) + r"\}")
 
 
-def _torus(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
-    free = [layer for layer in network.layers if layer.type == ACTIVATION and _is_free(network, layer)]
-    found = [(entry["layer"], integer(entry["width"])) for entry in steps["activations"]]
-    wanted = [(layer.id, layer.d_out) for layer in free]
-    expect(found == wanted and bool(free), "the free activations are not those of the network")
-    total = network.parameters - sum(layer.d_out for layer in free)
-    expect(total == claimed, "the sums do not add up")
-    rows = tuple(
-        (
+@dataclass(frozen=True, slots=True)
+class _Free:
+    """A free layer with the layers from the matrix that is rescaled up to it, those that read it, and k."""
+
+    path: tuple[Layer, ...]
+    readers: tuple[Layer, ...]
+    count: int
+
+    @property
+    def general(self) -> bool:
+        """Not just an activation between linear layers."""
+        return len(self.path) != 2 or any(x.type == CONVOLUTION for x in (self.path[0], *self.readers))
+
+    @property
+    def row(self) -> tuple[Tex, ...]:
+        """The free layer's line of the table."""
+        layer = self.path[-1]
+        symbols = [matrix.symbol for part in self.path for matrix in part.matrices]
+        return (
             Tex(rf"$X_{{{layer.number}}}$ ({layer.name})"),
-            Tex(f"${number(layer.degree)}$"),
-            Tex(f"${number(layer.d_out)}$"),
-            Tex(f"$W_{{{layer.inputs[0]}}}$"),
-            Tex(", ".join(f"$W_{{{x.number}}}$" for x in network.consumers(layer.number))),
+            Tex(f"${number(max(layer.degree, 1))}$"),
+            Tex(f"${number(self.count)}$"),
+            Tex(", ".join(f"${symbol}$" for symbol in symbols)),
+            Tex(", ".join(f"$W_{{{reader.number}}}$" for reader in self.readers)),
         )
-        for layer in free
-    )
-    arithmetic = Tex(f"{number(network.parameters)}-{bracketed(summation([layer.d_out for layer in free]))}")
-    return UpperBound("torus", total, arithmetic, rows, {})
 
 
-def _is_free(network: Network, layer: Layer) -> bool:
-    """Tell whether an activation sits between linear layers, the one below read by nothing else."""
-    source = network.layers[layer.inputs[0] - 1] if layer.inputs[0] else None
-    readers = network.consumers(layer.number)
-    return (
-        source is not None
-        and source.type == LINEAR
-        and len(network.consumers(source.number)) == 1
-        and bool(readers)
-        and all(reader.type == LINEAR for reader in readers)
-    )
+def _torus(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
+    places = [place for place in map(partial(_free, network), network.layers) if place is not None]
+    places.sort(key=lambda place: place.path[-1].number)
+    found = [(entry["layer"], integer(entry["width"])) for entry in steps["activations"]]
+    wanted = [(place.path[-1].id, place.count) for place in places]
+    expect(found == wanted and bool(places), "the free layers are not those of the network")
+    counts = [place.count for place in places]
+    expect(network.parameters - sum(counts) == claimed, "the sums do not add up")
+    arithmetic = Tex(f"{number(network.parameters)}-{bracketed(summation(counts))}")
+    facts = {"general": bool(network.sharing) or any(place.general for place in places)}
+    return UpperBound("torus", claimed, arithmetic, tuple(place.row for place in places), facts)
+
+
+def _free(network: Network, first: Layer) -> _Free | None:
+    """Return the free layer that is reached from a linear layer or convolution, if there is one."""
+    if first.type not in (LINEAR, CONVOLUTION):
+        return None
+    path = [first]
+    for kind in (BIAS, ACTIVATION):
+        following = network.consumers(path[-1].number)
+        if len(following) == 1 and following[0].type == kind:
+            path.append(following[0])
+    readers = network.consumers(path[-1].number)
+    types = {reader.type for reader in readers}
+    rescaled = path[-1].type == ACTIVATION or CONVOLUTION in types | {first.type}
+    if not types or not types <= {LINEAR, CONVOLUTION} or not rescaled:
+        return None
+    if network.sharing & {layer.number for layer in (*path, *readers)}:
+        return None
+    rows = first.channels if first.type == CONVOLUTION else first.d_out
+    return _Free(tuple(path), tuple(readers), 1 if CONVOLUTION in types else rows)
 
 
 def _parameters(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
