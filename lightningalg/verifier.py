@@ -380,7 +380,7 @@ class Network:
         return sum(rows * columns for _, _, rows, columns in self.matrices())
 
     def is_attention_chain(self) -> bool:
-        """Every layer is an untied attention whose one input is the layer before it (the first: the input)."""
+        """Every layer is an untied attention that reads the layer before it (the first: the input) alone."""
         chain = all(x.type == ATTENTION and x.inputs == (i,) for i, x in enumerate(self.layers))
         return chain and not self.sharing
 
@@ -1050,9 +1050,10 @@ def batch_size(network: Network, columns: int) -> int:
 def predicted_seconds(network: Network, r: int) -> dict[str, float]:
     """Predicted time by method, in seconds, from counts of multiplications.
 
-    A row of the Jacobian: t (width + 3 parameters) for each layer, the latter at each position of a convolution,
-    and 6 t rank width more for attention; for its entries r times the columns of the factors.  The elimination: r^3/3.  Pure Python takes 10^-7 s for each and 4*10^-5 s for a row
-    and layer; numpy 5*10^-9 s for the rows, 5*10^-4 s for a batch of rows and layer, 2.5*10^-10 s for the
+    A row of the Jacobian: t (width + 3 parameters) for each layer, the latter at each position of a
+    convolution, and 6 t rank width more for attention; for its entries r times the columns of the
+    factors. The elimination: r^3/3. Pure Python takes 10^-7 s for each and 4*10^-5 s for a row and layer;
+    numpy 5*10^-9 s for the rows, 5*10^-4 s for a batch of rows and layer, 2.5*10^-10 s for the
     elimination; FLINT 10^-9 s for the elimination.
     """
     t = network.tokens
@@ -1312,7 +1313,8 @@ def bound_by_coefficients(network: Network) -> Bound:
         for layer in network.layers:
             before = all(linear[node] for node in layer.inputs)
             if layer.type == ATTENTION:
-                applies(before, "coefficients", f"a path with more than one attention, or with a {BIAS} before it")
+                why = f"a path with more than one attention, or with a {BIAS} before it"
+                applies(before, "coefficients", why)
             linear.append(before and layer.type not in (ATTENTION, BIAS))
     d, d_out = network.width, network.d_out
     terms = []
@@ -1340,7 +1342,8 @@ def bound_by_torus(network: Network) -> Bound:
                 path.append(following[0])
         readers = consumers[path[-1]]
         types = {layers[reader - 1].type for reader in readers}
-        if not types or not types <= {LINEAR, CONVOLUTION} or not network.sharing.isdisjoint((*path, *readers)):
+        own = network.sharing.isdisjoint((*path, *readers))
+        if not (own and types and types <= {LINEAR, CONVOLUTION}):
             continue
         if layers[path[-1] - 1].type != ACTIVATION and CONVOLUTION not in types | {layer.type}:
             continue

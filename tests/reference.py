@@ -65,7 +65,7 @@ def parameter_count(description):
 
 
 def window_entries(layer):
-    """``(row, column, c, j)`` for which the matrix of a convolution, written as a linear layer, has W[c, j]."""
+    """``(row, column, c, j)``: where the matrix of a convolution, seen as a linear layer, has W[c, j]."""
     positions = len(range(0, layer["d_in"] - layer["kernel"] + 1, layer["stride"]))
     for c in range(layer["channels"]):
         for i in range(positions):

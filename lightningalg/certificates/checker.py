@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lightningalg.errors import LightningAlgError
+from lightningalg.errors import InputError, LightningAlgError
 
 VERIFIER = Path(__file__).parents[1] / "verifier.py"
 
@@ -34,7 +34,11 @@ def check_files(files: Sequence[Path], *, timeout: float | None = None) -> list[
     """
     if not files:
         return []
-    command = verifier_command(["--json", "--", *(str(file) for file in files)])
+    names = [str(file) for file in files]
+    for name in names:
+        if "\0" in name:  # no such file exists, and no program can be told of it
+            raise InputError(f"certificate {name!r}: a file name has no zero byte")
+    command = verifier_command(["--json", "--", *names])
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout)
         results = json.loads(done.stdout)["results"]

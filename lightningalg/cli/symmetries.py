@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
 @click.option("--seed", default="0", show_default=True, help="Decides points, inputs and functionals.")
 @click.option("--field-degree", type=click.IntRange(1, 3), default=2, show_default=True,
-              help="Highest degree of vector fields that are searched where linear ones do not suffice.")  # fmt: skip
+              help="Highest degree of the vector fields searched where linear ones fall short.")  # fmt: skip
 @click.option("--max-parameters", type=click.IntRange(1), default=1000, show_default=True, metavar="N",
               help="Refuse networks with more parameters.")  # fmt: skip
 @click.option("--max-unknowns", type=click.IntRange(1), default=400_000, show_default=True, metavar="N",
@@ -99,7 +99,8 @@ def _show(report: SymmetryReport) -> None:
 def _show_groups(report: SymmetryReport) -> None:
     shares = [*report.known, *report.polynomial]
     click.echo("groups (dimension, orbit dimension at the point):" if shares else "groups: none")
-    width = max((len(name.name) for name in [*(s.group for s in shares), *report.discrete]), default=0)
+    names = [*(share.group.name for share in shares), *(group.name for group in report.discrete)]
+    width = max(map(len, names), default=0)
     for share in shares:
         group = share.group
         where = f" ({group.layers[0]})" if len(group.layers) == 1 else ""

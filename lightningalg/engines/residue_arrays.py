@@ -265,12 +265,10 @@ class TapedArray:
     def take_rows(self, numbers: Sequence[int]) -> TapedArray:
         """Return these rows of every matrix of the batch."""
         rows, height = np.fromiter(numbers, np.intp), self.values.shape[-2]
-        return self._derived(
-            self.values[..., rows, :], (self, lambda bar: self._put_back(bar, rows, height))
-        )
+        return self._derived(self.values[..., rows, :], (self, lambda bar: self._put_back(bar, rows, height)))
 
     def _put_back(self, bar: np.ndarray, rows: np.ndarray, height: int) -> np.ndarray:
-        """Add each row of ``bar`` to the row that it was taken from: sums of up to 2^30 residues are exact."""
+        """Add each row of ``bar`` to the row that it was taken from; exact for up to 2^30 of them."""
         result = np.zeros((height, *bar.shape[:-2], bar.shape[-1]))
         np.add.at(result, rows, np.moveaxis(bar, -2, 0))
         return np.moveaxis(self.field.reduce(result), 0, -2)

@@ -159,7 +159,7 @@ class _TermCount:
     def __init__(self, shape: tuple[int, int], terms: int, *sources: _TermCount):
         self.shape = shape
         self.terms = min(terms, TERM_LIMIT)
-        self.largest = max([shape[0] * shape[1], *(source.largest for source in sources)])
+        self.largest: int = max([shape[0] * shape[1], *(source.largest for source in sources)])
 
     def __add__(self, other: _TermCount) -> _TermCount:
         return _TermCount(self.shape, self.terms + other.terms, self, other)
@@ -216,7 +216,6 @@ def _counted(network: Network) -> _TermCount:
     blocks = {(block.node, block.name): _TermCount(block.shape, 1) for block in network.parameter_blocks}
     value: _TermCount = network.forward(blocks, _TermCount((network.width, network.tokens), 1))
     return value
-
 
 
 def _monomials(network: Network) -> int | float:

@@ -53,7 +53,7 @@ class Family:
 
 
 def attention_chain(network: Network) -> tuple[LightningAttention, ...] | None:
-    """Return the layers if the network is a plain chain of single attention heads, none tied, else ``None``."""
+    """Return the layers if the network is a plain chain of single heads, none tied, else ``None``."""
     source = INPUT
     layers = []
     for node in network.nodes:

@@ -83,7 +83,9 @@ class Matrix:
         Matrix([[11, 12], [23, 24]])
         """
         if column.shape != (self.shape[0], 1):
-            raise ShapeError(f"{_size(column)} added to the columns of {_size(self)}: the heights must be equal")
+            raise ShapeError(
+                f"{_size(column)} added to the columns of {_size(self)}: the heights must be equal"
+            )
         return Matrix([a + b for a in row] for row, (b,) in zip(self.rows, column.rows, strict=True))
 
     def take_rows(self, numbers: Sequence[int]) -> Matrix:

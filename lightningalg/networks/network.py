@@ -45,7 +45,9 @@ class Node:
             )
         built_in = LAYER_TYPES.get(self.layer.type_name)
         if built_in is not None and type(self.layer) is not built_in:
-            raise InputError(f"{self}: the class {type(self.layer).__name__} uses the name of a built-in type")
+            raise InputError(
+                f"{self}: the class {type(self.layer).__name__} uses the name of a built-in type"
+            )
 
     @property
     def owner(self) -> str:
@@ -169,8 +171,8 @@ class Network:
                 )
             if owner.layer != node.layer:
                 raise ShapeError(
-                    f"{node} with {_sizes(node)} takes its weights from {owner} with {_sizes(owner)}: type and "
-                    f"sizes must be equal"
+                    f"{node} with {_sizes(node)} takes its weights from {owner} with {_sizes(owner)}: "
+                    f"type and sizes must be equal"
                 )
 
     # -- structure ----------------------------------------------------------

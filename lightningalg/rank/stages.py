@@ -140,7 +140,8 @@ def stages_of(network: Network) -> Stages | None:
     """
     if network.sharing:
         return None
-    position, stages = INPUT, []
+    position = INPUT
+    stages: list[Stage] = []
     while position != network.output:
         found = _stage(network, position)
         if found is None or len(stages) >= MAX_STAGES:

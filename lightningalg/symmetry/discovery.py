@@ -8,7 +8,7 @@ bound* of the dimension. The reduced basis is lifted to QQ and every element is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement
@@ -22,6 +22,7 @@ from lightningalg.engines.rational_matrices import rational_reconstruction
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME, ResidueField, TapedArray
 from lightningalg.engines.small_matrices import have_full_column_rank
 from lightningalg.errors import ContradictionError, TooLargeError
+from lightningalg.maps.grading import largest_matrix
 from lightningalg.networks.matrix import Matrix
 from lightningalg.networks.network import Network
 from lightningalg.symmetry.fields import PolynomialField, times_parameter
@@ -85,8 +86,7 @@ def sample(network: Network, prime: int, seed: str, label: str, count: int) -> S
     drawn = {
         kind: _residues(field, seed, f"{label}/{kind}", (count, *shape)) for kind, shape in shapes.items()
     }
-    widest = max(n, tokens * max(tokens, *network.widths.values()))
-    step = max(1, _CHUNK_ENTRIES // widest)
+    step = max(1, _CHUNK_ENTRIES // max(n, largest_matrix(network)))
     parts = [
         _gradients(network, field, {kind: values[start : start + step] for kind, values in drawn.items()})
         for start in range(0, count, step)
@@ -122,7 +122,7 @@ def _gradients(network: Network, field: ResidueField, drawn: dict[str, np.ndarra
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """Fields of one degree that vanish on all samples, as a basis over QQ.
+    """Fields of at most one degree that vanish on all samples, as a basis over QQ.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class Discovery:
     unknowns, spaces, largest_space
         Number of coefficients, of weight spaces, and size of the largest one.
     dimension_bound
-        Dimension modulo p of all fields of this degree: a proved upper bound over QQ.
+        Dimension modulo p of all these fields: a proved upper bound over QQ.
     fields
         A reduced basis, lifted to QQ; for degree > 1 only those that are no polynomial combinations of the
         fields of lower degree. Verified on samples modulo two primes, not yet as identities.
@@ -163,7 +163,7 @@ def discover(
     max_unknowns: int = MAX_UNKNOWNS,
     progress: Progress = lambda message: None,
 ) -> Discovery:
-    """Return all fields of that degree with ``D phi(theta) w(theta) = 0`` on samples modulo ``prime``.
+    """Return all fields up to that degree with ``D phi(theta) w(theta) = 0`` on samples modulo ``prime``.
 
     Parameters
     ----------
@@ -195,13 +195,13 @@ def discover(
     14
     >>> found = discover(la.monomial((2, 2, 1)), 2, choose=linear_algebra)
     >>> found.unknowns, found.dimension_bound
-    (126, 13)
+    (168, 15)
     """
     unknowns = count_terms(network.parameter_count, degree)
     if unknowns > max_unknowns:
         raise TooLargeError(
-            f"fields of degree {degree} in {network.parameter_count} parameters have {unknowns:,} coefficients, "
-            f"more than the limit of {max_unknowns:,}"
+            f"fields of degree {degree} in {network.parameter_count} parameters have {unknowns:,} "
+            f"coefficients, more than the limit of {max_unknowns:,}"
         )
     weights = parameter_weights(network, choose, prime)
     spaces = weight_spaces(weights, degree, prime, seed)
@@ -220,8 +220,8 @@ def discover(
     marks = [not unproved[group] for group in fields for _ in fields[group]]
     bound = sum(kernel.shape[1] for kernel in kernels.values())
     return Discovery(
-        degree, unknowns, len(spaces.sizes), largest, bound, tuple(f for group in fields.values() for f in group),
-        tuple(marks), unlifted,
+        degree, unknowns, len(spaces.sizes), largest, bound,
+        tuple(field for group in fields.values() for field in group), tuple(marks), unlifted,
     )  # fmt: skip
 
 
@@ -273,8 +273,10 @@ class _Solver:
     def _equations(self, samples: Samples, rows: int, index: np.ndarray) -> np.ndarray:
         """Return one equation for each sample, one column for each term."""
         values = samples.gradients[:rows, self.spaces.components[index]]
+        ones = np.ones((rows, 1), dtype=np.int64)
+        points = np.concatenate([samples.points[:rows], ones], axis=1)  # the last variable stands for 1
         for column in self.spaces.monomials[index].T:
-            values = values * samples.points[:rows, column] % samples.prime
+            values = values * points[:, column] % samples.prime
         return values
 
     def _kernel(self, samples: Samples, group: int) -> np.ndarray:
@@ -295,9 +297,7 @@ class _Solver:
         index = TermIndex(self.spaces)
         free = {group: _identity_rows(kernel) for group, kernel in kernels.items()}
         for field in lower:
-            for monomial in combinations_with_replacement(
-                range(self.network.parameter_count), degree - field.degree
-            ):
+            for monomial in self._multipliers(degree - field.degree):
                 parts = index.parts(times_parameter(field, monomial), self.prime)
                 for group, places in parts.items():
                     if group not in free:
@@ -315,6 +315,11 @@ class _Solver:
                 pivots = self.choose(*matrix.shape)[0].rank_profile(matrix, self.prime).columns
             result[group] = sorted(set(range(kernel.shape[1])) - set(pivots))
         return result
+
+    def _multipliers(self, degree: int) -> Iterator[tuple[int, ...]]:
+        """Yield all monomials of at most that degree."""
+        for k in range(degree + 1):
+            yield from combinations_with_replacement(range(self.network.parameter_count), k)
 
     def lift(
         self, kernels: dict[int, np.ndarray], wanted: dict[int, Sequence[int]]
@@ -415,9 +420,16 @@ class _Total:
         return _Total(self.degree + other.degree)
 
     __matmul__ = __mul__
+    add_column = __add__
 
     @property
     def T(self) -> _Total:
+        return self
+
+    def take_rows(self, numbers: Sequence[int]) -> _Total:
+        return self
+
+    def reshape(self, rows: int) -> _Total:
         return self
 
 

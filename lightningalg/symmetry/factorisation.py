@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from lightningalg.networks.layers.bias import Bias
 from lightningalg.networks.layers.lightning_attention import LightningAttention
 from lightningalg.networks.layers.linear import Linear
 from lightningalg.networks.layers.monomial_activation import MonomialActivation
@@ -63,7 +64,7 @@ def explanations(
     --------
     >>> import lightningalg as la
     >>> from lightningalg.engines.choose import linear_algebra
-    >>> point = np.arange(1, 73) ** 3
+    >>> point = np.arange(3, 75) ** 5 % 8388593
     >>> found = explanations(la.lightning((2, 5, 2), (3, 4)), point, 8388593, linear_algebra)
     >>> [(e.name, len(e.directions)) for e in found]
     [('images', 30)]
@@ -123,8 +124,11 @@ class _Subspaces:
         bounds = [self.image_bounds[source] for source in node.inputs]
         match node.layer:
             case Linear() | LightningAttention():
-                writer = self.matrices[node.id, "W" if isinstance(node.layer, Linear) else "V"]
+                writer = self.matrices[node.owner, "W" if isinstance(node.layer, Linear) else "V"]
                 image = self._product(writer, inputs[0])
+            case Bias():
+                image = np.concatenate([inputs[0], self.matrices[node.owner, "b"]], axis=1)
+                bounds.append(1)
             case Sum():
                 image = np.concatenate(inputs, axis=1)
             case MonomialActivation(degree=1):
@@ -150,11 +154,11 @@ class _Subspaces:
         later, bound = self.rows[node.id], self.row_bounds[node.id]
         match node.layer:
             case Linear():
-                return self._product(later, self.matrices[node.id, "W"]), bound
+                return self._product(later, self.matrices[node.owner, "W"]), bound
             case LightningAttention(rank=a):
-                Q, K, V = (self.matrices[node.id, name] for name in "QKV")
+                Q, K, V = (self.matrices[node.owner, name] for name in "QKV")
                 return np.concatenate([Q, K, self._product(later, V)]), 2 * a + bound
-            case Sum() | MonomialActivation(degree=1):
+            case Sum() | Bias() | MonomialActivation(degree=1):
                 return later, bound
             case _:
                 width = self.network.widths[node.inputs[0]]
@@ -184,7 +188,7 @@ class _Subspaces:
     def off_image(self, node: Node) -> Explanation | None:
         """Return the directions of a layer's matrices off the image of its input."""
         names = list(node.layer.parameter_shapes())
-        if not isinstance(node.layer, (Linear, LightningAttention)):
+        if not isinstance(node.layer, (Linear, LightningAttention)) or node.id in self.network.sharing:
             return None
         source = node.inputs[0]
         image, width = self.images[source], self.network.widths[source]
@@ -203,9 +207,10 @@ class _Subspaces:
 
     def unseen(self, node: Node) -> Explanation | None:
         """Return the directions of a layer's output matrix that nothing later reads."""
-        if not isinstance(node.layer, (Linear, LightningAttention)):
+        names = {Linear: "W", LightningAttention: "V", Bias: "b"}
+        name = names.get(type(node.layer))
+        if name is None or node.id in self.network.sharing:
             return None
-        name = "W" if isinstance(node.layer, Linear) else "V"
         rows, width = self.rows[node.id], self.network.widths[node.id]
         unseen = self._kernel(rows)
         if not unseen.shape[1]:
@@ -213,7 +218,8 @@ class _Subspaces:
         return Explanation(
             "unseen",
             (node.id,),
-            f"{name} of {node.id} where nothing later reads its value: {len(rows)} of {width} dimensions are seen",
+            f"{name} of {node.id} where nothing later reads its value: {len(rows)} of {width} dimensions "
+            f"are seen",
             self._unit_rows(self.blocks[node.id, name], unseen, in_rows=False),
             len(rows) == self.row_bounds[node.id],
         )
@@ -227,7 +233,7 @@ class _Subspaces:
         heads: dict[str, list[Node]] = {}
         for name in dict.fromkeys(node.inputs):
             summand = self.network.by_id.get(name)
-            own = self.network.consumers[name] == (node.id,)
+            own = self.network.consumers[name] == (node.id,) and name not in self.network.sharing
             if summand is not None and own and isinstance(summand.layer, LightningAttention):
                 heads.setdefault(summand.inputs[0], []).append(summand)
         found = []
@@ -236,8 +242,8 @@ class _Subspaces:
             directions = [direction for rows, _ in mixed for direction in rows]
             if directions:
                 text = (
-                    f"K^T Q of a head + combinations of those of the others within its rank, whose V - multiples of "
-                    f"its V, for {len(group)} heads"
+                    f"for {len(group)} heads: K^T Q of one + a combination of those of the others within its "
+                    f"rank, whose V - multiples of its V"
                 )
                 exact = all(generic for _, generic in mixed)
                 layers = tuple(head.id for head in group)

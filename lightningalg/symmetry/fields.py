@@ -21,10 +21,11 @@ Monomial = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class PolynomialField:
-    """The vector field ``w(theta) = sum coefficient * theta^monomial * e_component``, homogeneous.
+    """The vector field ``w(theta) = sum coefficient * theta^monomial * e_component``.
 
     ``terms`` are ``(component, monomial, coefficient)``, sorted, with non-zero
-    coefficients. A linear field ``B theta`` has the entries of B as coefficients.
+    coefficients. A linear field ``B theta`` has the entries of B as coefficients; with empty monomials it
+    is affine.
 
     Examples
     --------
@@ -36,8 +37,8 @@ class PolynomialField:
     terms: tuple[tuple[int, Monomial, Fraction], ...]
 
     def __post_init__(self) -> None:
-        if not self.terms or len({len(monomial) for _, monomial, _ in self.terms}) != 1:
-            raise InputError("a field needs at least one term, and terms of equal degree")
+        if not self.terms:
+            raise InputError("a field needs at least one term")
 
     @classmethod
     def of(cls, terms: Mapping[tuple[int, Monomial], Fraction | int]) -> PolynomialField:
@@ -47,7 +48,7 @@ class PolynomialField:
     @property
     def degree(self) -> int:
         """Degree of the coefficients as polynomials in theta."""
-        return len(self.terms[0][1])
+        return max(len(monomial) for _, monomial, _ in self.terms)
 
     def at(self, theta: Sequence[Any]) -> list[Any]:
         """Return ``w(theta)``: entries of any ring that multiplies with ``Fraction``."""
@@ -58,6 +59,15 @@ class PolynomialField:
                 product = product * theta[number]
             values[component] = values[component] + product
         return values
+
+    def affine_matrix(self) -> dict[tuple[int, int], Fraction]:
+        """Return a field of degree at most one as a sparse matrix; column -1 has the constants.
+
+        Commutators of these matrices (acting on ``(theta, 1)``, last row zero) are brackets of fields.
+        """
+        if self.degree > 1:
+            raise InputError(f"a field of degree {self.degree} is not affine")
+        return {(c, m[0] if m else -1): value for c, m, value in self.terms}
 
     def components(self) -> set[int]:
         """Return the numbers of the parameters that the field moves."""
@@ -70,6 +80,8 @@ class PolynomialField:
     def arrays(self, prime: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return components (T,), monomials (T, degree) and coefficients modulo p (T,), all int64.
 
+        Shorter monomials are filled with -1: a one after the last parameter.
+
         Raises
         ------
         InputError
@@ -81,15 +93,18 @@ class PolynomialField:
             value.numerator * pow(value.denominator, -1, prime) % prime for _, _, value in self.terms
         ]  # fmt: skip
         components = np.array([c for c, _, _ in self.terms], dtype=np.int64)
-        monomials = np.array([m for _, m, _ in self.terms], dtype=np.int64).reshape(len(residues), -1)
+        degree = self.degree
+        monomials = np.array([(*m, *(-1,) * (degree - len(m))) for _, m, _ in self.terms], dtype=np.int64)
+        monomials = monomials.reshape(len(residues), degree)
         return components, monomials, np.array(residues, dtype=np.int64)
 
     def vector_mod(self, point: np.ndarray, prime: int) -> np.ndarray:
         """Return ``w(point)`` over GF(p), (n,), from int64 residues, p < 2^31."""
         components, monomials, values = self.arrays(prime)
         result = np.zeros(len(point), dtype=np.int64)
+        extended = np.append(point, 1)
         for column in monomials.T:
-            values = values * point[column] % prime
+            values = values * extended[column] % prime
         np.add.at(result, components, values)
         return result % prime
 
@@ -97,8 +112,9 @@ class PolynomialField:
         """Return ``<gradient_s, w(point_s)>`` over GF(p) for each of N samples, (N,)."""
         components, monomials, values = self.arrays(prime)
         products = np.broadcast_to(values, (len(points), len(values)))
+        extended = np.concatenate([points, np.ones((len(points), 1), dtype=np.int64)], axis=1)
         for column in monomials.T:
-            products = products * points[:, column] % prime
+            products = products * extended[:, column] % prime
         return (products * gradients[:, components] % prime).sum(axis=1) % prime
 
     def text(self, names: Sequence[str], limit: int = 8) -> str:
@@ -108,7 +124,7 @@ class PolynomialField:
             factors = [names[number] for number in monomial]
             sign = "-" if value < 0 else "+" if component in moved else ""
             size = abs(value)
-            product = "*".join(([str(size)] if size != 1 else []) + factors)
+            product = "*".join(([str(size)] if size != 1 or not factors else []) + factors)
             moved[component] = f"{moved.get(component, '')} {sign} {product}".strip().replace("- ", "-", 1)
         parts = [f"{names[component]}' = {value}" for component, value in moved.items()]
         more = len(self.terms) - limit

@@ -128,7 +128,7 @@ class LieStructure:
 
 
 def structure_of_fields(fields: Sequence[PolynomialField], seed: str = "0") -> LieStructure:
-    """Return the structure of the Lie algebra that linear fields span (their matrices', as they act).
+    """Return the structure of the Lie algebra that linear or affine fields span, as it acts.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def structure_of_fields(fields: Sequence[PolynomialField], seed: str = "0") -> L
     >>> structure_of_fields(head.fields).name
     'gl_2'
     """
-    return structure([{(c, m[0]): value for c, m, value in field.terms} for field in fields], seed)
+    return structure([field.affine_matrix() for field in fields], seed)
 
 
 def structure(matrices: Sequence[SparseMatrix], seed: str = "0") -> LieStructure:
@@ -411,10 +411,8 @@ def _split(brackets: _Brackets, m: int, seed: str) -> list[SimpleIdeal] | None:
     else:
         centroid = rational_nullspace([[Fraction(v) for v in row] for row in equations])
         numbers = stream_values(seed, "centroid", len(centroid), 1009)
-        T = [
-            [sum((c * v[i * m + j] for c, v in zip(numbers, centroid, strict=True)), Fraction(0)) for j in range(m)]
-            for i in range(m)
-        ]  # fmt: skip
+        mixed = _apply(list(zip(*centroid, strict=True)), [Fraction(number) for number in numbers])
+        T = [mixed[i * m : (i + 1) * m] for i in range(m)]
         bases = primary_kernels(T)
     ideals = []
     for degree, basis in bases:

@@ -63,8 +63,12 @@ class Location:
     def to_json(self) -> dict[str, Any]:
         """Return all fields."""
         return {
-            "from": self.start, "to": self.end, "parameters": self.parameters, "rank": self.rank, "adds": self.adds,
-        }  # fmt: skip
+            "from": self.start,
+            "to": self.end,
+            "parameters": self.parameters,
+            "rank": self.rank,
+            "adds": self.adds,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,7 @@ class _Study:
             1,
             choose=self.choose,
             seed=self.seed,
-            max_unknowns=self.n**2,
+            max_unknowns=self.n * (self.n + 1),
             progress=self.progress,
         )
         known_dimension, excess = self._excess(known_fields, linear)
@@ -215,8 +215,8 @@ class _Study:
         explained_rank = self.span(beyond.rows)
         if explained_rank > self.kernel:
             raise ContradictionError(
-                f"{self.network}: symmetries of rank {explained_rank} in a kernel of dimension {self.kernel}; "
-                f"please report this"
+                f"{self.network}: symmetries of rank {explained_rank} in a kernel of dimension "
+                f"{self.kernel}; please report this"
             )
         needed = [*excess, *beyond.needed()]
         strengths = [f.strength for f in needed]
@@ -383,7 +383,7 @@ class _Beyond:
         proved = [f for s in self.polynomial for f in s.group.fields if f.degree <= k]
         try:
             found = discover(
-                study.network, k, choose=study.choose, lower=lower, proved=proved if self.exact_linear else (),
+                study.network, k, choose=study.choose, lower=lower, proved=proved,
                 seed=study.seed, max_unknowns=max_unknowns, progress=study.progress,
             )  # fmt: skip
         except TooLargeError as error:
@@ -442,6 +442,8 @@ def _intervals(count: int, length: int) -> list[tuple[int, int]]:
 
 def _part(network: Network, start: str, end: str) -> Network | None:
     """Return the part between two cut values as a network of its own; ``None`` if it has no parameters."""
+    if network.sharing:  # the owner's part would have the parameters, the other part none
+        return None
     ids = [INPUT, *(node.id for node in network.nodes)]
     inside = set(ids[ids.index(start) + 1 : ids.index(end) + 1])
     nodes = [

@@ -11,7 +11,7 @@ terms of a sum have equal weight", by running ``forward`` on weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import comb
@@ -53,9 +53,17 @@ class _Weights:
         self._relate(terms[:, 1:] - terms[:, :1])
         return _Weights(terms[:, 0], self.relations)
 
+    add_column = __add__
+
     @property
     def T(self) -> _Weights:
         return _Weights(self.exponents.swapaxes(0, 1), self.relations)
+
+    def take_rows(self, numbers: Sequence[int]) -> _Weights:
+        return _Weights(self.exponents[np.fromiter(numbers, np.intp)], self.relations)
+
+    def reshape(self, rows: int) -> _Weights:
+        return _Weights(self.exponents.reshape(rows, -1, self.exponents.shape[-1]), self.relations)
 
 
 def parameter_weights(network: Network, choose: EngineChoice, prime: int) -> np.ndarray:
@@ -88,15 +96,16 @@ def parameter_weights(network: Network, choose: EngineChoice, prime: int) -> np.
 
 @dataclass(frozen=True, slots=True)
 class WeightSpaces:
-    """All terms ``theta^monomial e_component`` of one degree, in groups of equal weight.
+    """All terms ``theta^monomial e_component`` up to one degree, in groups of equal weight.
 
     ``components`` (U,) and ``monomials`` (U, degree) list the terms, the groups one after the other;
-    group g is ``starts[g] : starts[g + 1]``.
+    group g is ``starts[g] : starts[g + 1]``. In monomials ``unit``, the number of parameters, stands for 1.
     """
 
     components: np.ndarray
     monomials: np.ndarray
     starts: np.ndarray
+    unit: int
 
     @property
     def sizes(self) -> np.ndarray:
@@ -113,22 +122,25 @@ class WeightSpaces:
         """Return the terms of a group."""
         part = slice(int(self.starts[group]), int(self.starts[group + 1]))
         monomials = self.monomials[part].tolist()
-        return [(c, tuple(m)) for c, m in zip(self.components[part].tolist(), monomials, strict=True)]
+        return [
+            (c, tuple(k for k in m if k < self.unit))
+            for c, m in zip(self.components[part].tolist(), monomials, strict=True)
+        ]
 
 
 def count_terms(parameters: int, degree: int) -> int:
-    """Return the number of unknown coefficients of a field of that degree.
+    """Return the number of unknown coefficients of a field of at most that degree.
 
     Examples
     --------
     >>> count_terms(12, 2)
-    936
+    1092
     """
-    return parameters * comb(parameters + degree - 1, degree)
+    return parameters * comb(parameters + degree, degree)
 
 
 def weight_spaces(weights: np.ndarray, degree: int, prime: int, seed: str) -> WeightSpaces:
-    """Return the weight spaces of fields of one degree.
+    """Return the weight spaces of fields of at most one degree.
 
     Weights are compared by two random linear forms modulo p. Two that are confused make one larger group:
     more work, the same result.
@@ -136,22 +148,23 @@ def weight_spaces(weights: np.ndarray, degree: int, prime: int, seed: str) -> We
     Examples
     --------
     >>> spaces = weight_spaces(np.array([[1], [1], [3]]), 1, 101, "0")
-    >>> spaces.sizes.tolist()
-    [2, 5, 2]
+    >>> sorted(spaces.sizes.tolist())
+    [1, 2, 2, 2, 5]
     """
     n, rank = weights.shape
     forms = np.array(stream_values(seed, "weights", 2 * rank, prime), dtype=np.int64).reshape(rank, 2)
     values = np.zeros((n, 2), dtype=np.int64)
     for k in range(rank):
         values = (values + weights[:, k : k + 1] * forms[k]) % prime
-    monomials = np.array(list(combinations_with_replacement(range(n), degree)), dtype=np.int64)
-    shifts = values[monomials].sum(axis=1)
+    # the last variable stands for 1, of weight 0
+    monomials = np.array(list(combinations_with_replacement(range(n + 1), degree)), dtype=np.int64)
+    shifts = np.concatenate([values, np.zeros((1, 2), dtype=np.int64)])[monomials].sum(axis=1)
     difference = (values[:, None, :] - shifts[None, :, :]) % prime  # (n, M, 2)
     keys = (difference[..., 0] * prime + difference[..., 1]).ravel()
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
-    return WeightSpaces(order // len(monomials), monomials[order % len(monomials)], starts)
+    return WeightSpaces(order // len(monomials), monomials[order % len(monomials)], starts, n)
 
 
 class TermIndex:
@@ -160,6 +173,8 @@ class TermIndex:
     def __init__(self, spaces: WeightSpaces):
         group = np.repeat(np.arange(len(spaces.sizes)), spaces.sizes)
         place = np.arange(len(group)) - spaces.starts[group]
+        self._degree = spaces.monomials.shape[1]
+        self._unit = spaces.unit
         self._places: dict[tuple[int, Monomial], tuple[int, int]] = {}
         rows = zip(spaces.components.tolist(), spaces.monomials.tolist(), strict=True)
         for (component, monomial), g, k in zip(rows, group.tolist(), place.tolist(), strict=True):
@@ -170,6 +185,7 @@ class TermIndex:
         found: dict[int, dict[int, int]] = {}
         _, _, values = field.arrays(prime)
         for (component, monomial, _), value in zip(field.terms, values.tolist(), strict=True):
-            group, place = self._places[component, monomial]
+            filled = (*monomial, *(self._unit,) * (self._degree - len(monomial)))
+            group, place = self._places[component, filled]
             found.setdefault(group, {})[place] = value
         return found

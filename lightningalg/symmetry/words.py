@@ -68,8 +68,8 @@ def _beyond_linear(report: SymmetryReport) -> Iterator[str]:
         reasons = sorted({f.explained_by for f in degree.fields if f.explained_by is not None})
         because = f", explained by {', '.join(reasons)}" if reasons else ""
         yield (
-            f"Degree {degree.degree} has {_count(degree.new, 'new field')}; with them the rank is {degree.rank} "
-            f"({degree.strength}){because}."
+            f"Degree {degree.degree} has {_count(degree.new, 'new field')}; with them the rank is "
+            f"{degree.rank} ({degree.strength}){because}."
         )
     for explained in report.explained:
         count = _count(len(explained.explanation.directions), "direction")
@@ -85,18 +85,18 @@ def _beyond_linear(report: SymmetryReport) -> Iterator[str]:
 def _rest(report: SymmetryReport) -> str:
     gap, kernel = report.kernel_dimension - report.linear_rank, report.kernel_dimension
     if report.hidden == 0:
-        return f"Together they account for the whole kernel: the {gap} {_are(gap)} explained ({report.strength})."
+        return f"Together they account for the whole kernel: {gap} {_are(gap)} explained ({report.strength})."
     return (
-        f"{report.hidden} of {kernel} dimensions {_are(report.hidden)} hidden: no field that was found and no "
-        f"factorisation known here accounts for them."
+        f"{report.hidden} of {kernel} dimensions {_are(report.hidden)} hidden: no field that was found and "
+        f"no factorisation known here accounts for them."
     )
 
 
 def _rank(report: SymmetryReport) -> Iterator[str]:
     if not report.rank_is_exact:
         yield (
-            f"The rank {report.rank} is a lower bound: where the generic rank is larger, the generic kernel is "
-            f"smaller than {report.kernel_dimension}."
+            f"The rank {report.rank} is a lower bound: where the generic rank is larger, the generic kernel "
+            f"is smaller than {report.kernel_dimension}."
         )
 
 

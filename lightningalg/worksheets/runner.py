@@ -276,7 +276,7 @@ def certify_task(task: Task) -> Outcome:
 
 
 def _holds(path: str, certificate: Mapping[str, Any]) -> bool:
-    """Whether the file holds this very certificate already, as of an identity, which takes no time to make."""
+    """Whether the file holds this very certificate already: an identity takes no time to make again."""
     try:
         return read_certificate(Path(path))["sha256"] == certificate["sha256"]
     except InputError:

@@ -258,7 +258,9 @@ def test_every_operation_and_shared_use():
 def _columns_and_rows(W, X):
     """Parameters and values rearranged, rows taken twice, and one column for all tokens."""
     column = W.reshape(6).take_rows([5, 0, 5])  # 3 x 1
-    mixed = W.T.take_rows([1, 0, 1]) @ W.take_rows([2, 2, 0, 1, 0, 1]).reshape(3)  # 3 x 4, of the parameters alone
+    mixed = W.T.take_rows([1, 0, 1]) @ W.take_rows([2, 2, 0, 1, 0, 1]).reshape(
+        3
+    )  # 3 x 4, of the parameters alone
     return (mixed @ X.add_column(column).take_rows([0, 2, 2, 1])).add_column(column) + X.reshape(2).reshape(3)
 
 
@@ -278,7 +280,9 @@ def test_rearranging_operations():
 
     def paired(w, sample):
         value = _columns_and_rows(Matrix(w), exact[sample]).rows
-        return sum(a * int(y) for row, ys in zip(value, Y[sample], strict=True) for a, y in zip(row, ys, strict=True))
+        return sum(
+            a * int(y) for row, ys in zip(value, Y[sample], strict=True) for a, y in zip(row, ys, strict=True)
+        )
 
     for i in range(3):
         for k in range(2):

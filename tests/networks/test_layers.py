@@ -21,7 +21,14 @@ from tests import reference
 
 @pytest.mark.parametrize(
     ("sizes", "width"),
-    [((5, 2, 1, 1), 4), ((5, 2, 2, 1), 2), ((5, 3, 2, 1), 2), ((5, 5, 9, 3), 3), ((1, 1, 1, 1), 1), ((7, 3, 3, 4), 8)],
+    [
+        ((5, 2, 1, 1), 4),
+        ((5, 2, 2, 1), 2),
+        ((5, 3, 2, 1), 2),
+        ((5, 5, 9, 3), 3),
+        ((1, 1, 1, 1), 1),
+        ((7, 3, 3, 4), 8),
+    ],
 )
 def test_widths_of_convolutions(sizes, width):
     layer = Convolution(*sizes)
@@ -71,7 +78,7 @@ def test_refused_sizes():
         with pytest.raises(InputError, match=rf"\(convolution\) needs {missing}"):
             network_from_table({"layers": [table]})
     table = {"type": "convolution", "d_in": 3, "kernel": 4, "stride": 1, "channels": 1}
-    with pytest.raises(ShapeError, match='layer "layer1" .* kernel 4'):
+    with pytest.raises(ShapeError, match=r'layer "layer1" .* kernel 4'):
         network_from_table({"layers": [table]})
     with pytest.raises(ShapeError, match="needs inputs of shape 3 x 1"):
         Network([Node("a", "input", Linear(2, 2)), Node("b", "a", Bias(3))], tokens=1)

@@ -39,7 +39,7 @@ def test_it_is_neither_a_chain_nor_of_a_family():
     plain = la.lightning((3, 3, 3, 3), (2, 2, 2))
     assert family(plain) and attention_chain(plain)
     assert family(RECURRENT) is None and attention_chain(RECURRENT) is None
-    assert RECURRENT != plain and hash(RECURRENT) != hash(plain)
+    assert plain != RECURRENT and hash(RECURRENT) != hash(plain)
     assert str(RECURRENT) == "network of 3 layers (3 lightning_attention, 2 tied), width 3 to 3, tokens 2"
 
 
@@ -86,7 +86,9 @@ def test_what_is_refused():
         first, Node("b", ("a",), Linear(2, 3), "a"), error=ShapeError,
     )  # fmt: skip
     refused("type and sizes must be equal", first, Node("b", ("a",), Bias(2), "a"), error=ShapeError)
-    refused(['"b"', 'weights from "zzz"', "no layer of this network"], first, Node("b", ("a",), SQUARE, "zzz"))
+    refused(
+        ['"b"', 'weights from "zzz"', "no layer of this network"], first, Node("b", ("a",), SQUARE, "zzz")
+    )
     refused("no layer of this network", first, Node("b", ("a",), SQUARE, "input"))
     refused("does not come before it", Node("a", ("input",), SQUARE, "a"))
     refused(

@@ -44,7 +44,16 @@ def test_grid_with_where_formulas_and_expected(tmp_path):
         assert instance.expected == 2 * a * d + d * d - a * a - 1
         layer = instance.table["layers"][0]
         assert (layer["d_in"], layer["d_out"], layer["rank"], instance.table["tokens"]) == (d, d, a, 2)
-        assert instance.variables == {"tokens": 2, "layers": 1, "d0": d, "d1": d, "a1": a, "d": d, "a": a}
+        assert instance.variables == {
+            "tokens": 2,
+            "layers": 1,
+            "hidden": 0,
+            "d0": d,
+            "d1": d,
+            "a1": a,
+            "d": d,
+            "a": a,
+        }
         assert instance.name == f"d{d}_a{a}"
 
 

@@ -72,11 +72,11 @@ def _external() -> dict[str, EntryPoint]:
     found: dict[str, EntryPoint] = {}
     for entry in entry_points(group=ENTRY_POINTS):
         if entry.name in LAYER_TYPES:
-            raise InputError(f"{_origin(entry)} offers a layer type {entry.name!r}, which is built in: rename it")
+            raise InputError(f"{_origin(entry)} offers a layer type {entry.name!r}, which is built in")
         known = found.get(entry.name)
         if known is not None and known.value != entry.value:
             raise InputError(
-                f"layer type {entry.name!r} is offered by {_origin(known)} and by {_origin(entry)}: remove one"
+                f"layer type {entry.name!r} is offered by {_origin(known)} and {_origin(entry)}: remove one"
             )
         found[entry.name] = entry
     return found

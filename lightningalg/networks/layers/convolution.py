@@ -27,7 +27,8 @@ class Convolution(AbstractLayer):
 
     References
     ----------
-    Kohn, Merkh, Montufar, Trager, Geometry of linear convolutional networks, SIAM J. Appl. Algebra Geom. 6 (2022).
+    Kohn, Merkh, Montufar, Trager, Geometry of linear convolutional networks, SIAM J. Appl. Algebra Geom.
+    6 (2022).
 
     Examples
     --------
@@ -47,7 +48,9 @@ class Convolution(AbstractLayer):
     def __post_init__(self) -> None:
         AbstractLayer.__post_init__(self)
         if self.kernel > self.d_in:
-            raise ShapeError(f"kernel {self.kernel} is longer than the input, which has d_in {self.d_in} rows")
+            raise ShapeError(
+                f"kernel {self.kernel} is longer than the input, which has d_in {self.d_in} rows"
+            )
         if self.channels * self.positions > MAX_SIZE:
             raise InputError(
                 f"{self.channels} channels of {self.positions} positions: accepted are values of at most "

@@ -322,4 +322,15 @@ _ARGUMENTS: dict[str, Callable[[_Segment], Argument]] = {
     "alexander-hirschowitz": _alexander_hirschowitz,
 }
 
-NAMES = tuple(_ARGUMENTS)
+#: the labels of the lemmas that prove them
+LEMMAS = {
+    "linear": "lem:linear",
+    "heads": "lem:heads",
+    "mixing": "lem:mixing",
+    "tensor": "lem:tensor",
+    "span": "lem:ideal",
+    "flag": "prop:flag",
+    "coefficients": "lem:coefficients",
+    "quadratic": "lem:quadratic",
+    "alexander-hirschowitz": "lem:powers",
+}

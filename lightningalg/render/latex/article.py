@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lightningalg.errors import InputError
+from lightningalg.render.latex.arguments import LEMMAS
 from lightningalg.render.latex.bounds import UpperBound
 from lightningalg.render.latex.composition import FEATURES
 from lightningalg.render.latex.degrees import DegreeInstance, read_degrees
@@ -108,6 +109,11 @@ class _Document:
     def features(self) -> dict[str, bool]:
         """What the argument by stages and cuts must speak of."""
         return {key: self.facts("composition", key) for key in FEATURES}
+
+    @property
+    def arguments(self) -> list[tuple[str, Tex]]:
+        """The arguments that bound segments of stages, with the labels of their lemmas."""
+        return [(name, Tex(label)) for name, label in LEMMAS.items() if self.facts("composition", name)]
 
     @property
     def methods_of_rows(self) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
-from lightningalg.render.latex.arguments import NAMES
+from lightningalg.render.latex.arguments import LEMMAS
 from lightningalg.render.latex.bounds import UpperBound, bracketed, expect
 from lightningalg.render.latex.derivation import Node, read_derivation
 from lightningalg.render.latex.escape import Tex, number
@@ -23,7 +23,7 @@ from lightningalg.render.latex.typeset import enumeration, summation
 _FEWEST = 3  # equal neighbours from this number on share a step or a line
 _BREAK = r",\allowbreak "
 FEATURES = (
-    *(*NAMES, "cut", "torus", "group", "none", "narrow", "collapse", "linear stages", "activation"),
+    *(*LEMMAS, "cut", "torus", "group", "none", "narrow", "collapse", "linear stages", "activation"),
     *("head stages", "residual", "output matrix", "span heads", "span linear", "span activation"),
     *("span residual", "powers 3", "powers 4", "one with heads", "several tokens", "identity"),
     *(f"{name} {tokens}" for name in ("heads", "mixing", "tensor", "span") for tokens in ("one", "several")),

@@ -131,4 +131,4 @@ def _row(network: Network, first: int, last: int, group_start: int, indices: _In
     owner = indices.spell(layer.owner, moves=layer.owner >= group_start) if layer.owner else ""
     value = equation(layer, indices.spell(first), inputs, owner)
     names = layer.name if first == last else Tex(f"{layer.name} to {end.name}")
-    return LayerRow(value, indices.ranges, layer.sizes, names)
+    return LayerRow(value, indices.ranges, layer.described(owner), names)

@@ -90,8 +90,11 @@ class Layer:
     @property
     def sizes(self) -> Tex:
         """The sizes of the layer in words, for text mode; for a tied layer also whose matrices it uses."""
-        tied = f"; tied to layer ${self.owner}$" if self.owner else ""
-        return Tex(self._sizes + tied)
+        return self.described(str(self.owner) if self.owner else "")
+
+    def described(self, owner: str) -> Tex:
+        """Return the sizes with the owner's index as it is to be printed."""
+        return Tex(self._sizes + (f"; tied to layer ${owner}$" if owner else ""))
 
     @property
     def _sizes(self) -> Tex:
@@ -99,8 +102,8 @@ class Layer:
             return Tex(rf"bias, width ${number(self.d_out)}$")
         if self.type == CONVOLUTION:
             return Tex(
-                rf"convolution, ${number(self.d_in)}\to {number(self.d_out)}$, kernel ${number(self.kernel)}$, "
-                rf"stride ${number(self.stride)}$, ${number(self.channels)}$ "
+                rf"convolution, ${number(self.d_in)}\to {number(self.d_out)}$, "
+                rf"kernel ${number(self.kernel)}$, stride ${number(self.stride)}$, ${number(self.channels)}$ "
                 + ("channel" if self.channels == 1 else "channels")
             )
         if self.type == ATTENTION:
@@ -232,7 +235,7 @@ class Network:
 
 
 def equation(layer: Layer, index: str, inputs: Sequence[tuple[int, str]], owner: str = "") -> Tex:
-    """Return the value of a layer for math mode; its index, its inputs' and its owner's as they are printed."""
+    """Return the value of a layer for math mode; the indices, also of inputs and owner, as printed."""
     z = f"X_{{{inputs[0][1]}}}"
     own = owner or (str(layer.owner) if layer.owner else index)
     if layer.type == ATTENTION:

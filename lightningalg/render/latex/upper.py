@@ -52,7 +52,7 @@ def _joined(network: Network, layer: Layer, readers: Counter[int]) -> Layer | No
 
 
 def _block(network: Network, attention: Layer | None, linear: Layer | None) -> tuple[Tex, int, list[str]]:
-    """Return formula, dimension and layer ids of a block: attention, with a linear layer, or another layer."""
+    """Return formula, dimension and layer ids of a block: attention (with a linear layer), or another."""
     if attention is None:
         assert linear is not None
         (matrix,) = linear.matrices
