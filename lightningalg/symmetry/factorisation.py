@@ -261,7 +261,8 @@ class _Subspaces:
             normal = [self._product(self._product(left.T, A), right).ravel() for A in products]
             combinations = self._kernel(np.stack(normal, axis=1))
             most = max(0, len(others) - left.shape[1] * right.shape[1])
-            generic = combinations.shape[1] == most
+            deficiency = K.shape[1] - K.shape[0]  # of K and Q at a generic point
+            generic = combinations.shape[1] == most and left.shape[1] == right.shape[1] == deficiency
         rows = [self._mixing(head, others, products, c) for c in combinations.T]
         return [row for row in rows if row is not None], generic
 

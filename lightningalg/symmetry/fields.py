@@ -121,11 +121,13 @@ class PolynomialField:
         """Return the field for people: ``W1_1_1' = W2_1_2*W1_2_1, ...`` with at most ``limit`` terms."""
         moved: dict[int, str] = {}
         for component, monomial, value in self.terms[:limit]:
-            factors = [names[number] for number in monomial]
-            sign = "-" if value < 0 else "+" if component in moved else ""
             size = abs(value)
-            product = "*".join(([str(size)] if size != 1 or not factors else []) + factors)
-            moved[component] = f"{moved.get(component, '')} {sign} {product}".strip().replace("- ", "-", 1)
+            factors = [str(size)] if size != 1 or not monomial else []
+            product = "*".join([*factors, *(names[number] for number in monomial)])
+            if component in moved:
+                moved[component] += f" {'-' if value < 0 else '+'} {product}"
+            else:
+                moved[component] = f"{'-' if value < 0 else ''}{product}"
         parts = [f"{names[component]}' = {value}" for component, value in moved.items()]
         more = len(self.terms) - limit
         return ", ".join(parts) + (f", and {more} more terms" if more > 0 else "")
