@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,36 @@ def command(
     return 0 if result.value is not None else 1
 
 
+#: what a derivation's arguments say of a segment (FORMAT.md section 4.2, composition)
+_SEGMENTS = {
+    "linear": "all matrices",
+    "heads": "every head a matrix of bounded rank and its values, up to scaling",
+    "mixing": "heads mix within the span of their attention matrices",
+    "tensor": "the space of coefficients",
+    "span": "one output: the forms of the values span a subspace, and what they generate",
+    "flag": "flags of subspaces and the torus of scalings",
+    "coefficients": "the space of coefficients, of bounded rank",
+    "quadratic": "a quadratic form of bounded rank",
+    "alexander-hirschowitz": "an exception of the Alexander-Hirschowitz theorem (by theorem)",
+}
+
+
+def _reasons(derivation: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield a derivation in words, one line for each segment, cuts before their parts."""
+    first, last = derivation["from"] + 1, derivation["to"]
+    where = f"stage {last}" if first == last else f"stages {first}-{last}"
+    if derivation["argument"] != "cut":
+        yield f"{prefix}{where}: {derivation['dimension']}, {_SEGMENTS[derivation['argument']]}"
+        return
+    left, right = derivation["parts"]
+    group = f" - {derivation['gauge']}" if derivation["gauge"] else ""
+    total = f"{left['dimension']} + {right['dimension']}{group} = {derivation['dimension']}"
+    modulo = " modulo the group that acts there" if group else ""
+    yield f"{prefix}{where}: {total}, cut after stage {derivation['at']}{modulo}"
+    for part in (left, right):
+        yield from _reasons(part, "  ")
+
+
 def _show(result: Dimension, out: str | None) -> None:
     """Print the result for people. Plain text: it has to be there before a table library is imported."""
     value = "unknown" if result.value is None else str(result.value)
@@ -104,6 +135,10 @@ def _show(result: Dimension, out: str | None) -> None:
     click.echo(str(result.network))
     for name, number, remark in lines:
         click.echo(f"  {name:<12}{number:>8}   {remark}".rstrip())
+        if name == "upper bound" and result.upper_bound_by == "composition":
+            steps = result.certificate.witness["upper_bound"]["steps"]
+            for line in _reasons(steps["derivation"], "because "):
+                click.echo(f"    {line}")
     if result.value is None:
         others = ", ".join(f"{bound.method} {bound.value}" for bound in result.other_upper_bounds)
         gap = result.upper_bound - result.lower_bound

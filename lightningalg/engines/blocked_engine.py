@@ -56,7 +56,7 @@ _NARROW_BLOCK = 128  # faster while the smaller dimension is below _NARROW
 _NARROW = 1500
 
 # Multiplications m * n * min(m, n) from which it pays to ask threadpoolctl and use threads.
-_WORTH_LIMIT = 300**3
+_WORTH_LIMIT = 150**3
 
 # Seconds that loading numba and the compiled kernels takes (0.35; 4 to 9 when they must be
 # compiled first, once per installation).
