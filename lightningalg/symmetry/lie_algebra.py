@@ -98,8 +98,8 @@ class LieStructure:
         centre = self.centre_dimension if self.reductive else 0
         if self.toral_centre:
             for k, name in enumerate(names):
-                if re.fullmatch(r"sl_[0-9]+( = .*)?", name) and centre:
-                    names[k], centre = f"g{name[1:].split(' ')[0]}", centre - 1
+                if re.fullmatch(r"sl_[0-9]+", name) and centre:
+                    names[k], centre = f"g{name[1:]}", centre - 1
             names += [f"torus^{centre}"] if centre else []
         elif centre:
             names.append(f"abelian^{centre}")

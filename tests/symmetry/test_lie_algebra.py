@@ -8,6 +8,8 @@ from fractions import Fraction
 import flint
 import pytest
 
+import lightningalg as la
+from lightningalg.engines.choose import linear_algebra
 from lightningalg.engines.rational_matrices import (
     inertia,
     is_diagonalisable,
@@ -16,7 +18,8 @@ from lightningalg.engines.rational_matrices import (
     rational_reconstruction,
 )
 from lightningalg.errors import InputError, TooLargeError
-from lightningalg.symmetry.lie_algebra import structure
+from lightningalg.symmetry.discovery import discover
+from lightningalg.symmetry.lie_algebra import structure, structure_of_fields
 
 one = Fraction(1)
 
@@ -148,6 +151,16 @@ def test_structure_in_a_random_basis(basis, size, name, dimensions, seed):
 @pytest.mark.parametrize("basis, size, name, dimensions", LARGE[:4], ids=lambda v: str(v)[:20])
 def test_structure_of_larger_algebras_in_a_random_basis(basis, size, name, dimensions):
     check(in_random_basis(basis, size, 3), name, dimensions)
+
+
+def test_the_discovered_algebra_is_recognised_without_the_known_groups():
+    """(3,3,3; 1,3): gl_1, two scalings, gl_3 and, behind the layer of rank one, so(3,3)."""
+    found = discover(la.lightning((3, 3, 3), (1, 3)), choose=linear_algebra)
+    result = structure_of_fields(found.fields)
+    assert result.name == "gl_3 x sl_4 = so(3,3) x torus^3"
+    assert [ideal.signature for ideal in result.ideals] == [(5, 3), (9, 6)]
+    lightning = discover(la.lightning((3, 2, 3), (2, 2)), choose=linear_algebra)
+    assert structure_of_fields(lightning.fields).name == "gl_2 x gl_2 x gl_2 x torus^2"
 
 
 def test_what_is_no_basis_of_a_lie_algebra_is_refused():
