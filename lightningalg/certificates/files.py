@@ -152,9 +152,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(
-            dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp"
-        )
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp")
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
         os.chmod(temporary, 0o666 & ~_umask())
