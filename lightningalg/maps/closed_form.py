@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from itertools import combinations_with_replacement
+from math import comb
 from typing import Any
 
 from lightningalg.networks.matrix import Matrix
+
+
+def coefficient_count(width: int, d_out: int, tokens: int) -> int:
+    """Return how many numbers ``attention_coefficients`` gives.
+
+    Examples
+    --------
+    >>> coefficient_count(3, 2, tokens=2), coefficient_count(3, 2, tokens=1)
+    (36, 20)
+    """
+    return d_out * (comb(width + 2, 3) if tokens == 1 else width * comb(width + 1, 2))
 
 
 def attention_coefficients(Q: Matrix, K: Matrix, V: Matrix, *, tokens: int) -> list[Any]:

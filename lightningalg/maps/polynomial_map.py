@@ -17,7 +17,7 @@ from lightningalg.engines.flint_rings import (
     refuse_inexact,
 )
 from lightningalg.errors import InputError, ShapeError, TooLargeError
-from lightningalg.maps.closed_form import attention_coefficients
+from lightningalg.maps.closed_form import attention_coefficients, coefficient_count
 from lightningalg.maps.dual import Dual
 from lightningalg.maps.grading import TERM_LIMIT, Degrees, degrees_by_layer, predicted_terms
 from lightningalg.networks.families import attention_chain
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 #: largest predicted number of terms of all outputs together that is expanded unasked
 MAX_TERMS = 300_000
+
+#: largest symbolic Jacobian, in entries; each is a polynomial of 0.2 kB or more
+MAX_ENTRIES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,18 +306,28 @@ class PolynomialMap:
         Raises
         ------
         TooLargeError
-            As ``expand``.
+            As ``expand``; or if the matrix would have more than a million entries.
         """
         chain = attention_chain(self.network)
         if closed_form and chain is not None and len(chain) == 1:
+            self._check_entries(coefficient_count(chain[0].d_in, chain[0].d_out, self.network.tokens))
             coordinates = self.closed_form()
         else:
             coordinates = [c.polynomial for c in self.coefficients(max_terms)]
+            self._check_entries(len(coordinates))
         ring = PolynomialRing(self.parameter_names)
         rows = tuple(
             tuple(polynomial.derivative(c) for c in range(len(ring.names))) for polynomial in coordinates
         )
         return JacobianMatrix(rows, ring)
+
+    def _check_entries(self, coordinates: int) -> None:
+        columns = len(self.parameter_names)
+        if coordinates * columns > MAX_ENTRIES:
+            raise TooLargeError(
+                f"the symbolic Jacobian would be {coordinates:,} x {columns:,} polynomials (limit "
+                f"{MAX_ENTRIES:,} entries): use sample coordinates (la.dimension), which need no symbols"
+            )
 
     def random_point(self, seed: str = "0", bound: int = 40) -> list[int]:
         """Return integers in ``-bound .. bound`` for all parameters, by the seed rule.

@@ -417,3 +417,12 @@ def test_rational_rank():
     for empty in ([], [[]]):
         with pytest.raises(InputError, match="at least one row"):
             rational_rank(empty)
+
+
+def test_a_symbolic_jacobian_is_refused_by_its_number_of_entries():
+    """20 * 210 * 20 coordinates for (20, 20 | 5) and 600 parameters: 50 million polynomials."""
+    phi = la.lightning((20, 20), (5,)).polynomial_map()
+    with pytest.raises(TooLargeError, match=r"84,000 x 600 .*sample coordinates"):
+        phi.jacobian()
+    assert len(la.lightning((3, 2), (2,)).polynomial_map().closed_form()) == 2 * 6 * 3
+    assert len(la.lightning((3, 2), (2,), tokens=1).polynomial_map().closed_form()) == 2 * 10
