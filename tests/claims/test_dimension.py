@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lightningalg as la
+from lightningalg.certificates.checker import check_files
 from lightningalg.certificates.records import sha256_of
 from lightningalg.claims import claim_kinds
 from lightningalg.claims.dimension import bounds_of
@@ -407,3 +408,17 @@ def test_quantities_of_the_claims(network, lower, upper):
     assert bounds_of(above.to_json())["lower_bound"] is None
     for kind in ("dimension", "dimension-at-most"):
         assert kinds[kind].expected_quantity in kinds[kind].quantities_known
+
+
+@pytest.mark.slow
+def test_ten_thousand_parameters(tmp_path):
+    """Three layers of width 41, ranks 20: certified by the formula and verified."""
+    network = la.lightning(widths=(41,) * 4, ranks=(20,) * 3, tokens=2)
+    result = la.dimension(network)
+    assert network.parameter_count == 9963
+    assert result.value == 3 * 20 * (2 * 41 - 20) + 41**2 - 3 == 5398
+    path = tmp_path / "certificate.json"
+    path.write_text(result.certificate.to_text(), encoding="utf-8")
+    assert path.stat().st_size < 2**20
+    (answer,) = check_files([path], timeout=500)
+    assert answer["verdict"] == "valid", answer
