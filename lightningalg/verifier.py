@@ -1390,7 +1390,7 @@ def read_stage(network: Network, position: int) -> tuple[Stage, int]:
             (node,) = after
         return Stage(layer(node).d_out, degree), node
     heads = [node for node in readers if layer(node).type == ATTENTION]
-    others = [node for node in readers if node not in heads]
+    others = [node for node in readers if layer(node).type != ATTENTION]
     sequential(bool(heads), "is read neither by one linear layer nor by heads alone")
     if len(heads) == 1 and not others:
         (node,) = heads
@@ -2111,6 +2111,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     report = progress_reporter(options.progress)
     results = []
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     encoding = sys.stdout.encoding or "utf-8"
     for path in options.files:
         verdict = check_file(path, report)
@@ -2118,7 +2120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not options.json:
             print(printable(f"{path}: ".replace("\n", "\\n") + str(verdict), encoding), flush=True)
     if options.json:
-        print(json.dumps({"results": results}))
+        print(json.dumps({"results": results}), flush=True)
     verdicts = {result["verdict"] for result in results}
     return 1 if "invalid" in verdicts else 2 if "unsupported" in verdicts else 0
 
@@ -2126,8 +2128,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 if __name__ == "__main__":
     try:
         code = main()
-    except BrokenPipeError:  # the reader of our output has gone away
+    except OSError as error:  # standard output is full, or its reader has gone away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            print(f"error: cannot write the verdicts: {error.strerror}", file=sys.stderr)
         code = 2
     except KeyboardInterrupt:
         code = 130

@@ -141,28 +141,51 @@ def read_certificate(path: Path) -> dict[str, Any]:
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write ``content`` to ``path`` so that the file is either whole or untouched.
 
-    The directory is created if needed.
+    The directory is created if needed; a symbolic link is followed.
 
     Raises
     ------
     InputError
-        If the folder cannot be made or written to.
+        If the folder cannot be made or written to, or ``path`` is a device, a pipe or a folder.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     temporary: str | None = None
     try:
+        if path.is_symlink():
+            path = path.resolve()
+        if path.exists() and not path.is_file():
+            raise OSError("it is not a regular file")
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp")
+        prefix = f".{path.name[:40]}.{os.getpid()}."
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=".tmp")
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
         temporary = None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a loop of links
         raise InputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+
+
+def remove_stale_temporaries(folder: Path) -> None:
+    """Remove what ``write_atomically`` left in a folder when its process was killed."""
+    for path in folder.glob(".*.tmp"):
+        parts = path.name.rsplit(".", 3)
+        if len(parts) == 4 and parts[1].isdecimal() and not _is_alive(int(parts[1])):
+            path.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # somebody else's, or no number of a process
+        return True
+    return True
 
 
 def _umask() -> int:

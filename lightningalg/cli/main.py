@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -65,6 +66,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _fail(error.format_message(), error.ctx if isinstance(error, click.UsageError) else None)
     except click.exceptions.Exit as stop:
         return stop.exit_code
+    except SystemExit:  # how click ends where the reader of our output has gone
+        _drop_output()
+        return EXIT_OK
     except ContradictionError as error:
         _fail(str(error))
         return EXIT_NO
@@ -90,12 +94,23 @@ def _drop_output() -> None:
 def _fail(message: str, context: click.Context | None = None) -> int:
     line = " ".join(message.split())
     hint = f" (see {context.command_path} --help)" if context is not None else ""
-    click.echo(f"error: {line}{hint}", err=True)
+    with contextlib.suppress(OSError):  # standard error may be full: the exit code says it all the same
+        click.echo(f"error: {line}{hint}", err=True)
     return EXIT_BAD_INPUT
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def main() -> None:
     """Entry point of the console script."""
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    # the end of a batch job is announced by SIGTERM: stop as for Ctrl-C, keeping what is finished
+    signal.signal(signal.SIGTERM, _interrupt)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # file names and prose that the terminal's encoding lacks are escaped
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

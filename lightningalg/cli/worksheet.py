@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import shutil
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +45,11 @@ def _read(names: tuple[str, ...]) -> list[Worksheet]:
     return [read_worksheet(path) for path in find_worksheets(names)]
 
 
+def _say(text: str) -> None:
+    """Print text from a worksheet: control characters, which a terminal would obey, become question marks."""
+    click.echo("".join(c if c in "\n\t" or unicodedata.category(c)[0] != "C" else "?" for c in text))
+
+
 @command.command("list")
 @click.argument("names", nargs=-1, metavar="[NAME|FILE|DIR...]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
@@ -52,10 +60,10 @@ def list_command(names: tuple[str, ...], as_json: bool) -> None:
         echo_json({"worksheets": [_outline(worksheet) for worksheet in worksheets]})
         return
     for worksheet in worksheets:
-        click.echo(f"{worksheet.name}: {worksheet.title}")
+        _say(f"{worksheet.name}: {worksheet.title}")
         for claim in worksheet.claims:
             count = len(claim.instances)
-            click.echo(f"  {claim.id:<28} {claim.kind:<18} {count:>4} instance{'' if count == 1 else 's'}")
+            _say(f"  {claim.id:<28} {claim.kind:<18} {count:>4} instance{'' if count == 1 else 's'}")
 
 
 def _outline(worksheet: Worksheet) -> dict[str, object]:
@@ -97,22 +105,22 @@ def show_command(names: tuple[str, ...], as_json: bool) -> None:
         echo_json({"worksheets": [_in_full(worksheet) for worksheet in worksheets]})
         return
     for worksheet in worksheets:
-        click.echo(f"{worksheet.title}\n{'=' * len(worksheet.title)}")
+        _say(f"{worksheet.title}\n{'=' * len(worksheet.title)}")
         for text in (worksheet.source, worksheet.prose):
             if text:
-                click.echo(f"\n{text}")
+                _say(f"\n{text}")
         for claim in worksheet.claims:
-            click.echo(f"\n[{claim.id}] {claim.title}  ({claim.kind}, {len(claim.instances)} instances)")
+            _say(f"\n[{claim.id}] {claim.title}  ({claim.kind}, {len(claim.instances)} instances)")
             for text in (claim.statement, claim.source, claim.prose):
                 if text:
-                    click.echo(f"  {text}")
+                    _say(f"  {text}")
             for hypothesis in claim.hypotheses:
-                click.echo(f"  hypothesis: {hypothesis.text}")
+                _say(f"  hypothesis: {hypothesis.text}")
             sign = "differs from" if claim.differs else "equals"
             if claim.expected:
-                click.echo(f"  {sign} {claim.expected}")
+                _say(f"  {sign} {claim.expected}")
             if claim.check:
-                click.echo(f"  check: {claim.check.text}")
+                _say(f"  check: {claim.check.text}")
 
 
 @command.command(
@@ -193,7 +201,11 @@ def _table(run: Run) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console(width=None if sys.stdout.isatty() else 120)
+    # into a text first: rich would end the process by itself where the reader of our output has gone
+    terminal = sys.stdout.isatty()
+    text = io.StringIO()
+    width = shutil.get_terminal_size().columns if terminal else 120
+    console = Console(file=text, force_terminal=terminal, width=width)
     table = Table("worksheet", "claim", "verdict", "instances", "refuted", "open", "seconds", title=None)
     for name in ("instances", "refuted", "open", "seconds"):
         next(column for column in table.columns if column.header == name).justify = "right"
@@ -228,3 +240,4 @@ def _table(run: Run) -> None:
         f"{escape(str(run.out / 'summary.json'))}",
         soft_wrap=True,
     )
+    click.echo(text.getvalue(), nl=False)

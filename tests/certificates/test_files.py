@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import stat
+import subprocess
+import sys
 import time
 
 import pytest
@@ -17,6 +19,7 @@ from lightningalg.certificates.files import (
     read_certificate,
     read_json,
     read_text,
+    remove_stale_temporaries,
     write_atomically,
 )
 from lightningalg.errors import InputError
@@ -348,3 +351,31 @@ def test_readers_never_see_half_a_file(tmp_path):
     finally:
         stop.set()
         thread.join()
+
+
+def test_only_regular_files_are_replaced(tmp_path):
+    """A pipe stays a pipe, a link stays a link to the file that is written."""
+    pipe, link, target = tmp_path / "pipe", tmp_path / "link", tmp_path / "target"
+    os.mkfifo(pipe)
+    link.symlink_to(target)
+    with pytest.raises(InputError, match="not a regular file"):
+        write_atomically(pipe, "x")
+    with pytest.raises(InputError, match="not a regular file"):
+        write_atomically(tmp_path, "x")
+    write_atomically(link, "x")
+    assert link.is_symlink() and target.read_text() == "x" and pipe.is_fifo()
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(InputError, match="loop"):
+        write_atomically(tmp_path / "loop", "x")
+
+
+def test_temporaries_of_dead_processes_are_removed(tmp_path):
+    dead = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
+    )
+    stale = tmp_path / f".a.json.{int(dead.stdout)}.abc123.tmp"
+    alive = tmp_path / f".a.json.{os.getpid()}.abc123.tmp"
+    for path in (stale, alive, tmp_path / ".mine.tmp"):
+        path.touch()
+    remove_stale_temporaries(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([alive.name, ".mine.tmp"])

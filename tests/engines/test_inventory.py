@@ -62,7 +62,7 @@ def test_absent_programs_are_missing_with_advice(folder):
     for name, part in found.items():
         assert (part.version, part.works) == (None, False), name
     assert (
-        "lightningalg[engines]" in found["Singular"].advice
+        "pip install passagemath-singular" in found["Singular"].advice
         and "passagemath-singular" in found["Singular"].advice
     )
     assert "apt install" in found["pdflatex"].advice
