@@ -15,6 +15,7 @@ import signal
 import struct
 import sys
 import time
+import traceback
 from collections.abc import Callable
 
 import click
@@ -112,6 +113,13 @@ def _run_child(function: Callable[[], int], parent: int, reading: int, writing: 
                 stream.flush()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
+    except KeyboardInterrupt:
+        code = _say("interrupted", 130, prefix="")
+    except BaseException as error:  # a defect of this package
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{os.path.basename(frame.filename)}, line {frame.lineno}"
+        what = " ".join(str(error).split())[:200]
+        code = _say(f"internal error, please report it: {type(error).__name__}: {what} ({where})", 2)
     finally:
         os._exit(code)
 

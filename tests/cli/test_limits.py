@@ -97,6 +97,13 @@ def test_the_exit_code_and_the_output_are_those_of_the_command():
     assert supervise("    sys.exit(7)").returncode == 7
 
 
+def test_a_defect_is_one_line_that_says_where():
+    done = supervise("    {}['missing']")
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    (line,) = done.stderr.splitlines()
+    assert "internal error" in line and "KeyError" in line and "line" in line
+
+
 def test_an_abort_inside_flint_is_survived():
     """``nmod_mat(...).rank()`` with a composite modulus ends the process (PITFALLS: Impossible inverse)."""
     done = supervise("    import flint; flint.nmod_mat(2, 2, [2, 3, 3, 2], 6).rank()")
@@ -123,8 +130,8 @@ import os, signal, sys, time
 from lightningalg.cli.supervise import supervised
 def body():
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    print(os.getpid(), flush=True)
     try:
+        print(os.getpid(), flush=True)
         time.sleep(100)
     except KeyboardInterrupt:
         return 130
