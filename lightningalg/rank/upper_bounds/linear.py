@@ -13,8 +13,8 @@ from lightningalg.rank.varieties import bounded_rank_rectangular
 def bound(network: Network) -> UpperBound | None:
     """Return the dimension of the matrices of the least rank that a layer on all paths allows.
 
-    Linear layers, sums and, on one token, normalised attention, whose softmax is then 1: ``f(X) = L X``, and L
-    factors through every layer that all paths pass (FORMAT.md section 4.2).
+    Linear layers, sums and, on one token, normalised attention, whose softmax is then 1: ``f(X) = L X``,
+    and L factors through every layer that all paths pass (FORMAT.md section 4.2).
 
     Examples
     --------
