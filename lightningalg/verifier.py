@@ -1678,8 +1678,9 @@ def bound_by_normalized_stages(network: Network) -> Bound:
 
 
 def bound_by_linear(network: Network) -> Bound:
-    linear = {LINEAR, SUM, *[NORMALIZED] * (network.tokens == 1)}
-    applies({layer.type for layer in network.layers} <= linear, "linear", "the network is not linear")
+    types = {layer.type for layer in network.layers}
+    linear = network.tokens == 1 and NORMALIZED in types <= {LINEAR, SUM, NORMALIZED}
+    applies(linear, "linear", f"not {NORMALIZED} on one token with linear layers and sums alone")
     through, rank, furthest = 0, network.width, 0  # furthest: the last reader of the nodes before this one
     for node in range(len(network.layers) + 1):
         if furthest <= node and network.node_width(node) < rank:
