@@ -29,8 +29,15 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "ideals": (CORE, {"numpy"}),
     "claims": (CORE | {"rank", "symmetry", "ideals"}, {"numpy"}),
     "worksheets": (CORE | {"rank", "symmetry", "ideals", "claims", "render"}, {"numpy"}),
+    "sweeps": (
+        CORE | {"rank", "symmetry", "ideals", "claims", "worksheets"},
+        {"pebble", "distributed", "pyarrow"},
+    ),
     "render": ({"errors", "certificates"}, {"jinja2", "markupsafe", "latex2mathml"}),
-    "cli": (CORE | {"rank", "symmetry", "ideals", "claims", "worksheets", "render"}, {"click", "rich"}),
+    "cli": (
+        CORE | {"rank", "symmetry", "ideals", "claims", "worksheets", "sweeps", "render"},
+        {"click", "rich"},
+    ),
     "__main__": ({"cli"}, set()),
     "__init__": (CORE | {"rank", "symmetry", "ideals", "claims"}, set()),
     "verifier": (set(), {"flint", "numpy"}),  # only where they may be absent: below
