@@ -16,9 +16,9 @@ from lightningalg.networks.network import Network
 class GenericFibreClaim(AbstractClaim):
     """The fibre of (M_1, ..., M_l, L) -> f through a general point (MATH.md section 5).
 
-    The virtual weights lie in a variety whose dimension D is the upper bound of the method ``normalized-flag``.
-    Where the lower bound meets it, general fibres have dimension 0: their points are isolated. How many points
-    there are is not known to this version, so that claims on ``fibre_points`` stay open.
+    The virtual weights lie in a variety whose dimension is the upper bound of the method ``normalized-flag``.
+    Where the lower bound meets it, general fibres have dimension 0: their points are isolated. How many
+    points there are is not known to this version, so that claims on ``fibre_points`` stay open.
     """
 
     kind = "generic-fibre"

@@ -53,7 +53,7 @@ def small_chains():
 
 @pytest.mark.parametrize("tokens", [2, 3])
 def test_lightning_plus_depth_unless_rank_one_is_lost(tokens):
-    """108 chains of two layers: D of section 5; lightning + 2 where no symmetric part takes the place of M."""
+    """108 chains of two layers: D of section 5; lightning + 2 where no symmetric part replaces a matrix."""
     found = set()
     for widths, ranks in small_chains():
         value = la.dimension(la.normalized(widths, ranks, tokens)).value

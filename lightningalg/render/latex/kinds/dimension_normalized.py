@@ -1,7 +1,7 @@
 r"""Certificates of kind ``dimension`` about networks with normalised attention.
 
-Their maps are analytic and no polynomials: dimension, upper bounds and lower bounds are defined and proved in a
-section of their own.
+Their maps are analytic and no polynomials: dimension, upper bounds and lower bounds are defined and proved in
+a section of their own.
 """
 
 from __future__ import annotations
@@ -222,16 +222,17 @@ _METHODS: dict[str, Callable[[Network, Mapping[str, Any]], UpperBound]] = {
 
 
 def _abstract(instances: Sequence[NormalizedInstance]) -> Tex:
+    independent = "In the lower bound exponentials are independent variables, by a theorem of Ax."
     if len(instances) == 1:
         x = instances[0]
         return Tex(
-            rf"We prove for a network of normalised self-attention with ${x.network.parameters}$ parameters that its "
-            rf"neuromanifold has dimension $\delta$ with ${x.relation_tex}$. The exponentials of the lower bound "
-            rf"are independent variables, by a theorem of Ax."
+            rf"We prove for a network of normalised self-attention with ${x.network.parameters}$ parameters "
+            rf"that its neuromanifold has dimension $\delta$ with ${x.relation_tex}$. "
+            + (independent if x.softmax and x.lower else "")
         )
     return Tex(
         rf"We prove dimensions of the neuromanifolds of ${len(instances)}$ networks of normalised "
-        rf"self-attention. The exponentials of the lower bounds are independent variables, by a theorem of Ax."
+        rf"self-attention. " + (independent if any(x.softmax and x.lower for x in instances) else "")
     )
 
 
@@ -244,8 +245,8 @@ kind = Kind(
     template="normalized.tex.j2",
     read=_read,
     check=Tex(
-        "recomputes the upper bounds of networks with normalised attention and, modulo $p$, the minors and the "
-        "matrices that show the exponents independent"
+        "recomputes the upper bounds of networks with normalised attention and, modulo $p$, the minors and "
+        "the matrices that show the exponents independent"
     ),
     abstract=_abstract,
     references={
