@@ -968,7 +968,7 @@ def test_all_packaged_worksheets_are_certified(library, tmp_path):
         )
         for result, instance in zip(claim.instances, claim.claim.instances, strict=True):
             assert result.verified is True
-            assert result.verdict == "certified" or claim.claim.declared == "refuted"
+            assert result.verdict == "certified" or claim.claim.declared in ("refuted", "open")
             if claim.claim.kind == "dimension" and is_chain(instance):
                 certificate = json.loads(Path(result.task.path).read_text(encoding="utf-8"))
                 assert certificate["network"] == instance.table
