@@ -26,7 +26,11 @@ from lightningalg.errors import LightningAlgError
 from lightningalg.networks.network import Network
 
 if TYPE_CHECKING:
+    from lightningalg.claims.boundary import boundary
+    from lightningalg.claims.closedness import closed_images
     from lightningalg.claims.dimension import Dimension, dimension
+    from lightningalg.claims.membership import tensor_membership
+    from lightningalg.claims.singular_locus import singular_points
     from lightningalg.maps.polynomial_map import PolynomialMap
 
 __version__ = "0.1.0"
@@ -35,6 +39,8 @@ __all__ = [
     "LightningAlgError",
     "Network",
     "PolynomialMap",
+    "boundary",
+    "closed_images",
     "convolutional",
     "deep_linear",
     "dimension",
@@ -42,6 +48,8 @@ __all__ = [
     "monomial",
     "monomial_with_biases",
     "multi_head",
+    "singular_points",
+    "tensor_membership",
     "tie",
     "transformer",
 ]
@@ -51,6 +59,10 @@ _LAZY = {
     "Dimension": "lightningalg.claims.dimension",
     "dimension": "lightningalg.claims.dimension",
     "PolynomialMap": "lightningalg.maps.polynomial_map",
+    "boundary": "lightningalg.claims.boundary",
+    "closed_images": "lightningalg.claims.closedness",
+    "singular_points": "lightningalg.claims.singular_locus",
+    "tensor_membership": "lightningalg.claims.membership",
 }
 
 
