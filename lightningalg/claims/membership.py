@@ -37,8 +37,8 @@ def tensor_membership(
     --------
     >>> import lightningalg as la
     >>> answer, certificate = tensor_membership(la.lightning((2, 1), (1,)), {(0, 0, 1, 0): 1})
-    >>> answer.relation, certificate.witness["V"], certificate.witness["K"]
-    ('in the neuromanifold', [['1/4', '1/4']], [[0, 0]])
+    >>> answer.relation, certificate.witness["V"], certificate.witness["K"], certificate.witness["Q"]
+    ('in the neuromanifold', [[0, '1/2']], [[2, 0]], [[1, 0]])
     """
     answer = membership(single_layer(network), tensor)
     certificate = Certificate(

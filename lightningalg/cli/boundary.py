@@ -29,8 +29,8 @@ def command(out: str | None, as_json: bool, **network_flags: Any) -> int:
     """Boundary of the neuromanifold M of one attention layer in the real points of its closure Y.
 
     M is closed. Real points of Y outside M are w (l(x)^2 + m(x)^2) q(y) with independent l, m: their two
-    linear factors are complex conjugates. The boundary consists of the points of M that are limits of such points.
-    For one given function see `lightningalg membership`.
+    linear factors are complex conjugates. The boundary consists of the points of M that are limits of such
+    points. For one given function see `lightningalg membership`.
 
     \b
     Examples:

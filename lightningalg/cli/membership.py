@@ -35,7 +35,8 @@ def command(tensor: str, out: str | None, as_json: bool, **network_flags: Any) -
 
     The function is given by its rational coefficients: column k of the output is the sum over tokens j of
     T(x_j, x_j; x_k), and T[i, alpha beta, gamma] is the coefficient of x_alpha x_beta y_gamma in output i of
-    T(x, x; y) (alpha <= beta, everything counted from 0). Values are integers or texts "p/q". Two forms are read:
+    T(x, x; y) (alpha <= beta, everything counted from 0). Values are integers or texts "p/q".
+    Two forms are read:
 
     \b
       {"tensor": T}             T[i][alpha][k][gamma], beta = alpha + k, all entries

@@ -69,7 +69,7 @@ def diagonal_form(matrix: Sequence[Sequence[Fraction]]) -> list[tuple[Fraction, 
     >>> half = Fraction(1, 2)
     >>> parts = diagonal_form([[Fraction(0), half], [half, Fraction(0)]])
     >>> [(str(c), [str(x) for x in form]) for c, form in parts]
-    [('1/4', ['1', '1']), ('-1/4', ['1', '-1'])]
+    [('1/4', ['1', '1']), ('-1/4', ['-1', '1'])]
     """
     rest = [list(row) for row in matrix]
     n = len(rest)

@@ -133,7 +133,7 @@ def singular_locus(layer: SingleLayer, *, progress: Progress = lambda message: N
     Examples
     --------
     >>> singular_locus(SingleLayer(3, 2, 2)).counterexample
-    Stratum(value_rank=1, attention_rank=1, meet=0)
+    Stratum(value_rank=2, attention_rank=1, meet=0)
     """
     listed = strata(layer)
     work = len(listed) * layer.dimension * (layer.d + layer.dprime)
