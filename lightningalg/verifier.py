@@ -57,6 +57,7 @@ LIMIT_STORAGE = 4_000_000  # numbers held while one sample is evaluated
 LIMIT_BYTES = 4 * 2**30  # memory of a minor
 LIMIT_SECONDS = 600.0  # predicted, see `predicted_seconds`
 LIMIT_WORK = 10_000_000  # elementary steps in degree sets and in normal forms
+LIMIT_VECTORS = 500_000  # tangent vectors of all strata of one layer
 
 TOO_LONG = 10**MAX_DIGITS
 FORMAT = "lightningalg-certificate"
@@ -2256,6 +2257,8 @@ class SingularLocus:
     def __init__(self, layer: OneLayer, prime: int) -> None:
         self.layer, self.prime = layer, prime
         self.work = Work("strata")
+        vectors = len(layer.strata()) * layer.d * (layer.d + layer.e)
+        require_supported(vectors <= LIMIT_VECTORS, f"tangent vectors of one layer with {layer}")
 
     def rank_of(self, vectors: Iterable[SparseVector]) -> int:
         return ModularRank(self.prime, self.work).rank_of(vectors)
@@ -2565,6 +2568,7 @@ class RealBoundary:
     def __init__(self, layer: OneLayer, prime: int) -> None:
         self.layer, self.prime = layer, prime
         self.work = Work("strata")
+        require_supported(layer.d + layer.e <= LIMIT_VECTORS, f"the boundary of one layer with {layer}")
 
     def point(self, stratum: StratumKey) -> SparseVector:
         return self.layer.product(*representative(stratum), self.work)

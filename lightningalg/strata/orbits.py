@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lightningalg.errors import TooLargeError
 from lightningalg.strata.layer import SingleLayer
 from lightningalg.strata.ranks import rational_rank
 from lightningalg.strata.tensors import Matrix, dense
+
+#: as in the checker
+_MOST_TRIPLES = 20_000
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -51,6 +55,11 @@ ZERO = Stratum(0, 0, 0)
 def strata(layer: SingleLayer) -> tuple[Stratum, ...]:
     """Return all strata of Y in lexicographic order, the point 0 first.
 
+    Raises
+    ------
+    TooLargeError
+        If there are too many to list.
+
     References
     ----------
     MATH.md section 3, orbits; FORMAT.md section 10.
@@ -60,6 +69,9 @@ def strata(layer: SingleLayer) -> tuple[Stratum, ...]:
     >>> [str(stratum) for stratum in strata(SingleLayer(2, 1, 2))]
     ['(0,0,0)', '(1,1,0)', '(1,1,1)', '(1,2,1)']
     """
+    r_max, s_max = min(layer.d, layer.dprime), min(layer.d, layer.a)
+    if r_max * s_max * min(r_max, s_max) > _MOST_TRIPLES:
+        raise TooLargeError(f"{layer}: too many strata; accepted are ranks up to about 27")
     return (ZERO, *_positive(layer))
 
 
