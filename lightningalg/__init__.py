@@ -19,6 +19,7 @@ from lightningalg.builders import (
     monomial,
     monomial_with_biases,
     multi_head,
+    normalized,
     tie,
     transformer,
 )
@@ -31,10 +32,12 @@ if TYPE_CHECKING:
     from lightningalg.claims.dimension import Dimension, dimension
     from lightningalg.claims.membership import tensor_membership
     from lightningalg.claims.singular_locus import singular_points
+    from lightningalg.maps.analytic_map import AnalyticMap
     from lightningalg.maps.polynomial_map import PolynomialMap
 
 __version__ = "0.1.0"
 __all__ = [
+    "AnalyticMap",
     "Dimension",
     "LightningAlgError",
     "Network",
@@ -48,6 +51,7 @@ __all__ = [
     "monomial",
     "monomial_with_biases",
     "multi_head",
+    "normalized",
     "singular_points",
     "tensor_membership",
     "tie",
@@ -56,6 +60,7 @@ __all__ = [
 
 #: loaded when first used: they bring numpy and python-flint
 _LAZY = {
+    "AnalyticMap": "lightningalg.maps.analytic_map",
     "Dimension": "lightningalg.claims.dimension",
     "dimension": "lightningalg.claims.dimension",
     "PolynomialMap": "lightningalg.maps.polynomial_map",
