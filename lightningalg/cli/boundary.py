@@ -40,6 +40,7 @@ def command(out: str | None, as_json: bool, **network_flags: Any) -> int:
     network = network_from_options(**network_flags)
     from lightningalg.certificates.files import write_atomically
     from lightningalg.claims.boundary import boundary
+    from lightningalg.networks.families import described
 
     certificate = boundary(network)
     if out is not None:
@@ -50,7 +51,7 @@ def command(out: str | None, as_json: bool, **network_flags: Any) -> int:
             for entry in certificate.witness["strata"]
         ]
         claim = {key: value for key, value in certificate.claim.items() if key != "quantity"}
-        subject = dict(certificate.subject)
+        subject = {"network": described(network)}
         echo_json({**subject, **claim, "strata": strata, "strength": "exact", "sha256": certificate.sha256})
     else:
         click.echo(str(network))

@@ -19,14 +19,14 @@ from lightningalg.errors import ContradictionError, LightningAlgError
 _COMMANDS = (
     "dimension",
     "symmetries",
-    "singular",
-    "boundary",
-    "membership",
     "verify",
     "prove",
     "worksheet",
     "report",
     "sweep",
+    "singular",
+    "boundary",
+    "membership",
     "doctor",
 )
 

@@ -54,6 +54,7 @@ def command(tensor: str, out: str | None, as_json: bool, **network_flags: Any) -
     network = network_from_options(**network_flags)
     from lightningalg.certificates.files import write_atomically
     from lightningalg.claims.membership import tensor_membership
+    from lightningalg.networks.families import described
     from lightningalg.strata.layer import single_layer
     from lightningalg.strata.membership import INSIDE
     from lightningalg.strata.tensor_file import read_tensor
@@ -66,7 +67,7 @@ def command(tensor: str, out: str | None, as_json: bool, **network_flags: Any) -
         stratum = None if answer.stratum is None else answer.stratum.to_json()
         echo_json(
             {
-                "network": network.to_json(),
+                "network": described(network),
                 "relation": answer.relation,
                 "witness": dict(answer.witness),
                 "stratum": stratum,

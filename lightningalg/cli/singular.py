@@ -46,13 +46,14 @@ def command(out: str | None, as_json: bool, **network_flags: Any) -> int:
     network = network_from_options(**network_flags)
     from lightningalg.certificates.files import write_atomically
     from lightningalg.claims.singular_locus import singular_points
+    from lightningalg.networks.families import described
 
     certificate = singular_points(network, progress=Progress())
     if out is not None:
         write_atomically(Path(out), certificate.to_text() + "\n")
     holds = certificate.claim["rank_product_at_most_one"]
     if as_json:
-        echo_json(_answer(certificate))
+        echo_json({"network": described(network), **_answer(certificate)})
     else:
         click.echo(str(network))
         _show(certificate, out)
@@ -62,7 +63,6 @@ def command(out: str | None, as_json: bool, **network_flags: Any) -> int:
 def _answer(certificate: Certificate) -> dict[str, Any]:
     claim = certificate.claim
     return {
-        "network": dict(certificate.subject)["network"],
         "dimension": claim["dimension"],
         "singular": claim["singular"],
         "smooth": claim["smooth"],

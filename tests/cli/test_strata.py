@@ -26,6 +26,7 @@ def test_singular_says_which_strata_and_the_verdict(capfd, tmp_path):
 
 def test_singular_json(capfd):
     found = call(capfd, "singular", *FAILS, "--json").json
+    assert found["network"]["widths"] == [3, 2] and found["network"]["kind"] == "lightning"
     assert found["dimension"] == 13 and found["rank_product_at_most_one"] == "refuted"
     assert found["singular"] == [[0, 0, 0], [1, 1, 0], [1, 1, 1], [2, 1, 0], [2, 1, 1]]
     assert {entry["argument"] for entry in found["strata"]} == {"arcs", "immersion"}
@@ -89,6 +90,7 @@ def test_proofs_are_written(capfd, tmp_path, command):
         (("--widths", "2,2,2", "--ranks", "1,1"), ("2 layers", "supported is")),
         (("--widths", "2,2", "--ranks", "1", "--heads", "2"), ("not a plain attention layer",)),
         (("--kind", "monomial", "--widths", "2,2"), ("not a plain attention layer",)),
+        (("--kind", "normalized", "--widths", "2,2", "--ranks", "1"), ("not a plain attention layer",)),
         (("--widths", "2,2"), ("rank",)),
     ],
 )
