@@ -3400,7 +3400,9 @@ def check_no_factor(witness: dict[str, Any], layer: OneLayer, tensor: RationalTe
                 name = row * layer.d + j
                 term = int(value * scale) * (1 if own < row else -1)
                 equation[name] = equation.get(name, 0) + term
-    rank, unknowns = ModularRank(prime, work).rank_of(equations.values()), size * layer.d
+    span, unknowns = ModularRank(prime, work), size * layer.d
+    any(span.add(equation) and len(span.pivots) == unknowns for equation in equations.values())
+    rank = len(span.pivots)
     require(rank == unknowns, "rank", f"rank {rank} modulo {prime}, {unknowns} is needed")
 
 

@@ -61,16 +61,19 @@ def factorise(layer: SingleLayer, tensor: Tensor, unknown: str) -> tuple[Matrix,
     equations = system(layer, tensor, unknown)
     unknowns = layer.d * (layer.dprime if unknown == VALUES else layer.d)
     for prime in PRIMES:
-        span = Span(prime)
-        independent = [equation for equation in equations if span.add(equation)]
-        if span.rank == unknowns:
-            return prime
-        rows = [[Fraction(equation.get(k, 0)) for k in range(unknowns)] for equation in independent]
-        solutions = kernel(rows, unknowns)
-        if len(solutions) == 1:
-            pair = _divide(layer, tensor, solutions[0], unknown)
-            if pair is not None:
-                return pair
+        span, independent = Span(prime), []
+        for equation in equations:
+            if not span.add(equation):
+                continue
+            independent.append(equation)
+            if span.rank == unknowns:
+                return prime
+            if span.rank == unknowns - 1:  # at most one solution: if it is one, the other equations follow
+                rows = [[Fraction(chosen.get(k, 0)) for k in range(unknowns)] for chosen in independent]
+                (solution,) = kernel(rows, unknowns)
+                pair = _divide(layer, tensor, solution, unknown)
+                if pair is not None:
+                    return pair
     raise UnsupportedError(f"{layer}: the system for {unknown} is degenerate modulo all primes tried")
 
 

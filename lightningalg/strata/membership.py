@@ -21,7 +21,7 @@ CONJUGATE = "in the closure, not in the neuromanifold"
 OUTSIDE = "not in the closure"
 
 #: coefficients times unknowns squared: some seconds of plain Python
-_MOST_WORK = 30_000_000
+_MOST_WORK = 300_000_000
 
 Matrix = dict[tuple[int, int], Any]
 Vector = dict[int, Fraction]
