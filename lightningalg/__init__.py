@@ -27,7 +27,11 @@ from lightningalg.errors import LightningAlgError
 from lightningalg.networks.network import Network
 
 if TYPE_CHECKING:
+    from lightningalg.claims.boundary import boundary
+    from lightningalg.claims.closedness import closed_images
     from lightningalg.claims.dimension import Dimension, dimension
+    from lightningalg.claims.membership import tensor_membership
+    from lightningalg.claims.singular_locus import singular_points
     from lightningalg.maps.analytic_map import AnalyticMap
     from lightningalg.maps.polynomial_map import PolynomialMap
 
@@ -38,6 +42,8 @@ __all__ = [
     "LightningAlgError",
     "Network",
     "PolynomialMap",
+    "boundary",
+    "closed_images",
     "convolutional",
     "deep_linear",
     "dimension",
@@ -46,6 +52,8 @@ __all__ = [
     "monomial_with_biases",
     "multi_head",
     "normalized",
+    "singular_points",
+    "tensor_membership",
     "tie",
     "transformer",
 ]
@@ -56,6 +64,10 @@ _LAZY = {
     "Dimension": "lightningalg.claims.dimension",
     "dimension": "lightningalg.claims.dimension",
     "PolynomialMap": "lightningalg.maps.polynomial_map",
+    "boundary": "lightningalg.claims.boundary",
+    "closed_images": "lightningalg.claims.closedness",
+    "singular_points": "lightningalg.claims.singular_locus",
+    "tensor_membership": "lightningalg.claims.membership",
 }
 
 

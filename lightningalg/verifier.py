@@ -58,6 +58,7 @@ LIMIT_SCORES = 100_000  # of normalised heads, per sample
 LIMIT_BYTES = 4 * 2**30  # memory of a minor
 LIMIT_SECONDS = 600.0  # predicted, see `predicted_seconds`
 LIMIT_WORK = 10_000_000  # elementary steps in degree sets and in normal forms
+LIMIT_VECTORS = 500_000  # tangent vectors of all strata of one layer
 
 TOO_LONG = 10**MAX_DIGITS
 FORMAT = "lightningalg-certificate"
@@ -2506,6 +2507,967 @@ def check_identifiability(certificate: dict[str, Any], report: Report) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
+# §10  Kind `singular-locus`
+# ------------------------------------------------------------------------------------------------------------
+
+Entries = dict[tuple[int, int], int]  # of a matrix, by row and column; no zeros
+SparseVector = dict[int, int]
+StratumKey = tuple[int, int, int]  # rank V, rank A, dimension of the meet
+
+
+@dataclass(frozen=True, slots=True)
+class OneLayer:
+    """The map (V, A) -> coefficients of v_i(x) A(x, y) with V of size e x d and A of rank at most a."""
+
+    d: int
+    e: int
+    a: int
+
+    @classmethod
+    def of(cls, network: Network) -> OneLayer:
+        one = len(network.layers) == 1 and network.is_chain(ATTENTION)
+        require(one, "network", "it is not one attention layer")
+        require(network.tokens >= 2, "network", "one token: the map sees the symmetric part of A only")
+        layer = network.layers[0]
+        return cls(layer.d_in, layer.d_out, layer.rank)
+
+    @property
+    def dimension(self) -> int:
+        return rank_variety(self.d, self.a) + self.d * self.e - 1
+
+    @property
+    def coefficients(self) -> int:
+        return self.e * self.d * self.d * (self.d + 1) // 2
+
+    def __str__(self) -> str:
+        return f"d = {self.d}, d' = {self.e}, a = {self.a}"
+
+    def strata(self) -> list[StratumKey]:
+        """All strata, in order; their number is bounded first."""
+        r_max, s_max = min(self.d, self.e), min(self.d, self.a)
+        require_supported(r_max * s_max * min(r_max, s_max) <= 20_000, f"the strata of one layer with {self}")
+        found = [(0, 0, 0)]
+        for r in range(1, r_max + 1):
+            for s in range(1, s_max + 1):
+                found += [(r, s, m) for m in range(max(0, r + s - self.d), min(r, s) + 1)]
+        return found
+
+    def key(self, i: int, alpha: int, beta: int, gamma: int) -> int:
+        low, high = min(alpha, beta), max(alpha, beta)
+        return ((i * self.d + low) * self.d + high) * self.d + gamma
+
+    def product(self, values: Entries, attention: Entries, work: Work) -> SparseVector:
+        """The coefficients of v_i(x) A(x, y)."""
+        work.spend(1 + len(values) * len(attention))
+        result: SparseVector = {}
+        for (i, alpha), v in values.items():
+            for (beta, gamma), x in attention.items():
+                key = self.key(i, alpha, beta, gamma)
+                result[key] = result.get(key, 0) + v * x
+        return {key: value for key, value in result.items() if value}
+
+
+def representative(stratum: StratumKey) -> tuple[Entries, Entries]:
+    """V and A with entries 0 and 1 (§10)."""
+    r, s, m = stratum
+    attention = {(j if j < m else r + j - m, j): 1 for j in range(s)}
+    return {(i, i): 1 for i in range(r)}, attention
+
+
+class ModularRank:
+    """The rank of sparse integer vectors modulo a prime: a lower bound of that over Q."""
+
+    def __init__(self, prime: int, work: Work) -> None:
+        self.prime, self.work = prime, work
+        self.pivots: dict[int, SparseVector] = {}
+
+    def add(self, vector: SparseVector) -> bool:
+        p = self.prime
+        row = {key: value % p for key, value in vector.items() if value % p}
+        while row:
+            lead = min(row)
+            self.work.spend(len(row))
+            pivot = self.pivots.get(lead)
+            if pivot is None:
+                scale = pow(row[lead], -1, p)
+                self.pivots[lead] = {key: value * scale % p for key, value in row.items()}
+                return True
+            self.work.spend(len(pivot))
+            factor = row[lead]
+            for key, value in pivot.items():
+                rest = (row.get(key, 0) - factor * value) % p
+                if rest:
+                    row[key] = rest
+                else:
+                    del row[key]
+        return False
+
+    def rank_of(self, vectors: Iterable[SparseVector]) -> int:
+        for vector in vectors:
+            self.add(vector)
+        return len(self.pivots)
+
+
+def parse_prime(value: Any) -> int:
+    prime = integer(value, "prime", "prime", 3, 2**31 - 1)
+    require(is_prime(prime), "prime", "{} is not prime", prime)
+    return prime
+
+
+def parse_entries(value: Any, rows: int, columns: int, check: str, what: str) -> Entries:
+    """A sparse integer matrix: [row, column, value], positions increasing, no zeros."""
+    found: Entries = {}
+    last = (-1, -1)
+    for entry in array(value, check, what):
+        require(
+            isinstance(entry, list) and len(entry) == 3,
+            check,
+            f"{what}: {{}} is not [row, column, value]",
+            entry,
+        )
+        i = integer(entry[0], check, f"row in {what}", 0, rows - 1)
+        j = integer(entry[1], check, f"column in {what}", 0, columns - 1)
+        x = integer(entry[2], check, f"value in {what}", -MAX_PLAIN_INTEGER, MAX_PLAIN_INTEGER)
+        require(x != 0 and (i, j) > last, check, f"{what}: a zero, or positions not increasing")
+        last = (i, j)
+        found[last] = x
+    return found
+
+
+def parse_stratum(value: Any, what: str) -> StratumKey:
+    numbers = array(value, "strata", what)
+    require(len(numbers) == 3, "strata", f"{what} is {{}}, not three numbers", value)
+    r, s, m = (integer(number, "strata", what, 0, MAX_SIZE) for number in numbers)
+    return r, s, m
+
+
+def along(start: Entries, direction: Entries, t: int) -> Entries:
+    moved = dict(start)
+    for position, value in direction.items():
+        moved[position] = moved.get(position, 0) + t * value
+    return {position: value for position, value in moved.items() if value}
+
+
+def full_rows(entries: Entries, rows: int, columns: int) -> list[list[int]]:
+    return [[entries.get((i, j), 0) for j in range(columns)] for i in range(rows)]
+
+
+class SingularLocus:
+    """The arguments of §10 for one layer; each raises, or proves what its name says of a stratum."""
+
+    def __init__(self, layer: OneLayer, prime: int) -> None:
+        self.layer, self.prime = layer, prime
+        self.work = Work("strata")
+        vectors = len(layer.strata()) * layer.d * (layer.d + layer.e)
+        require_supported(vectors <= LIMIT_VECTORS, f"tangent vectors of one layer with {layer}")
+
+    def rank_of(self, vectors: Iterable[SparseVector]) -> int:
+        return ModularRank(self.prime, self.work).rank_of(vectors)
+
+    def need(self, vectors: Iterable[SparseVector], least: int, where: str) -> None:
+        rank = self.rank_of(vectors)
+        require(rank >= least, "rank", f"{where}: rank {rank} modulo {self.prime}, {least} is needed")
+
+    def tangent(self, stratum: StratumKey) -> Iterable[SparseVector]:
+        """The differential at the representative on e x d matrices and on the tangent space of rank <= a."""
+        layer, (values, attention) = self.layer, representative(stratum)
+        rows, columns = {i for i, _ in attention}, {j for _, j in attention}
+        for i, j in itertools.product(range(layer.e), range(layer.d)):
+            yield layer.product({(i, j): 1}, attention, self.work)
+        for i, j in itertools.product(range(layer.d), repeat=2):
+            if layer.a >= layer.d or i in rows or j in columns:
+                yield layer.product(values, {(i, j): 1}, self.work)
+
+    def check_dimension(self) -> None:
+        """The differential has rank dim Y at a point with rank A = min(a, d); fibres are at least curves."""
+        r, s = min(self.layer.d, self.layer.e), min(self.layer.d, self.layer.a)
+        generic = (r, s, max(0, r + s - self.layer.d))
+        self.need(self.tangent(generic), self.layer.dimension, "dimension")
+
+    # -- smooth ---------------------------------------------------------------------------------------------
+
+    def linear(self, entry: dict[str, Any], stratum: StratumKey, where: str) -> None:
+        count = self.layer.coefficients
+        require(count == self.layer.dimension, "strata", f"{where}: Y is not the space of coefficients")
+
+    def immersion(self, entry: dict[str, Any], stratum: StratumKey, where: str) -> None:
+        r, s, _ = stratum
+        require(r * s >= 2, "strata", f"{where}: more than one preimage, or not an immersion")
+        smooth = self.layer.a >= self.layer.d or s == self.layer.a
+        require(smooth, "strata", f"{where}: the matrices of rank <= a are not smooth there")
+        self.need(self.tangent(stratum), self.layer.dimension, where)
+
+    def open_orbit(self, entry: dict[str, Any], stratum: StratumKey, where: str) -> None:
+        layer, (values, attention) = self.layer, representative(stratum)
+        spend = self.work.spend
+        span = ModularRank(self.prime, self.work)
+        spend(layer.e**2 + 2 * layer.d**2)
+        for i, k in itertools.product(range(layer.e), repeat=2):
+            moved = {(i, j): v for (row, j), v in values.items() if row == k}
+            span.add(layer.product(moved, attention, self.work))
+        for j, k in itertools.product(range(layer.d), repeat=2):
+            # x_j becomes x_j + t x_k in V and in A
+            moved = {(i, k): v for (i, column), v in values.items() if column == j}
+            turned = {(k, column): v for (row, column), v in attention.items() if row == j}
+            vector = layer.product(moved, attention, self.work)
+            for key, value in layer.product(values, turned, self.work).items():
+                vector[key] = vector.get(key, 0) + value
+            span.add(vector)
+            shifted = {(i, k): v for (i, column), v in attention.items() if column == j}
+            span.add(layer.product(values, shifted, self.work))
+        rank = len(span.pivots)
+        least = layer.dimension
+        require(rank >= least, "rank", f"{where}: the orbit has rank {rank}, {least} is needed")
+
+    def equations(self, entry: dict[str, Any], stratum: StratumKey, where: str) -> None:
+        """Polynomials that vanish on Y, with independent differentials, as many as the codimension."""
+        layer = self.layer
+        names = [
+            layer.key(i, x, y, g)
+            for i in range(layer.e)
+            for x in range(layer.d)
+            for y in range(x, layer.d)
+            for g in range(layer.d)
+        ]
+        require_supported(len(names) <= 400, f"{where}: equations in {len(names)} coefficients")
+        point = layer.product(*representative(stratum), self.work)
+        at = [Fraction(point.get(name, 0)) for name in names]
+        generic = self.parametrisation(names)
+        span = ModularRank(self.prime, self.work)
+        for value in array(entry["equations"], "equations", f"{where}: equations"):
+            f = parse_polynomial(value, len(names), "equations", f"{where}: equation")
+            require(
+                not self.substituted(f, generic),
+                "equations",
+                f"{where}: an equation does not vanish on all points",
+            )
+            gradient = {}
+            for number in range(len(names)):
+                self.work.spend(len(f) + 1)
+                slope = polynomial_value(polynomial_derivative(f, number), at, self.work)
+                require(slope.denominator == 1, "equations", f"{where}: a derivative is not an integer")
+                gradient[number] = int(slope)
+            span.add(gradient)
+        rank, least = len(span.pivots), len(names) - layer.dimension
+        require(rank >= least, "rank", f"{where}: differentials of rank {rank}, {least} is needed")
+
+    def parametrisation(self, names: list[int]) -> list[Polynomial]:
+        """Each coefficient as a polynomial in the entries of V, K and Q, where A = K^T Q."""
+        layer = self.layer
+        count = layer.e * layer.d + 2 * layer.a * layer.d
+        require_supported(count * len(names) <= 100_000, f"equations of a layer with {layer}")
+
+        def symbol(number: int) -> Polynomial:
+            return {tuple(int(k == number) for k in range(count)): Fraction(1)}
+
+        value = {(i, j): symbol(i * layer.d + j) for i in range(layer.e) for j in range(layer.d)}
+        first = layer.e * layer.d
+        attention: dict[tuple[int, int], Polynomial] = {}
+        for i, j in itertools.product(range(layer.d), repeat=2):
+            total: Polynomial = {}
+            for k in range(layer.a):
+                left, right = symbol(first + k * layer.d + i), symbol(first + (layer.a + k) * layer.d + j)
+                total = polynomial_sum(total, polynomial_product(left, right, self.work))
+            attention[i, j] = total
+        found: dict[int, Polynomial] = {}
+        for (i, alpha), v in value.items():
+            for (beta, gamma), x in attention.items():
+                key = layer.key(i, alpha, beta, gamma)
+                found[key] = polynomial_sum(found.get(key, {}), polynomial_product(v, x, self.work))
+        return [found[name] for name in names]
+
+    def substituted(self, f: Polynomial, generic: list[Polynomial]) -> Polynomial:
+        total: Polynomial = {}
+        for exponents, coefficient in f.items():
+            term: Polynomial | None = None
+            for number, k in enumerate(exponents):
+                for _ in range(k):
+                    factor = generic[number]
+                    term = factor if term is None else polynomial_product(term, factor, self.work)
+            require(term is not None, "equations", "an equation has a constant term")
+            total = polynomial_sum(total, term or {}, coefficient)
+        return total
+
+    # -- singular -------------------------------------------------------------------------------------------
+
+    def arcs(self, entry: dict[str, Any], stratum: StratumKey, where: str) -> None:
+        """The first terms of arcs inside Y that start at the point have rank above dim Y."""
+        layer = self.layer
+        point = layer.product(*representative(stratum), self.work)
+        starts = []
+        for value in array(entry["preimages"], "arc", f"{where}: preimages"):
+            values, attention = self.parse_pair(value, f"{where}: preimage")
+            require(
+                layer.product(values, attention, self.work) == point,
+                "arc",
+                f"{where}: {{}} is no preimage",
+                value,
+            )
+            starts.append((values, attention))
+        span = ModularRank(self.prime, self.work)
+        for value in array(entry["arcs"], "arc", f"{where}: arcs"):
+            parts = array(value, "arc", f"{where}: arc")
+            require(len(parts) == 3, "arc", f"{where}: arc {{}} has not three parts", value)
+            start = starts[integer(parts[0], "arc", f"{where}: number of a preimage", 0, len(starts) - 1)]
+            direction = self.parse_pair(parts[1:], f"{where}: arc")
+            require(
+                self.stays(start[1], direction[1]),
+                "arc",
+                f"{where}: arc {{}}: the rank of A exceeds a",
+                value,
+            )
+            span.add(self.velocity(start, direction, f"{where}: arc {show(value)}"))
+        rank, least = len(span.pivots), layer.dimension + 1
+        require(rank >= least, "rank", f"{where}: velocities of rank {rank}, {least} is needed")
+
+    def parse_pair(self, value: Any, what: str) -> tuple[Entries, Entries]:
+        pair = array(value, "arc", what)
+        require(len(pair) == 2, "arc", f"{what}: {{}} is not a pair of matrices", value)
+        d, e = self.layer.d, self.layer.e
+        return parse_entries(pair[0], e, d, "arc", what), parse_entries(pair[1], d, d, "arc", what)
+
+    def velocity(
+        self, start: tuple[Entries, Entries], direction: tuple[Entries, Entries], what: str
+    ) -> SparseVector:
+        """The first term after the constant one of the arc's coefficients."""
+        first = self.layer.product(direction[0], start[1], self.work)
+        for key, value in self.layer.product(start[0], direction[1], self.work).items():
+            first[key] = first.get(key, 0) + value
+        first = {key: value for key, value in first.items() if value}
+        velocity = first or self.layer.product(*direction, self.work)
+        require(bool(velocity), "arc", f"{what} is constant")
+        return velocity
+
+    def stays(self, attention: Entries, direction: Entries) -> bool:
+        """Whether A + t A' has rank at most a for all t."""
+        d, a = self.layer.d, self.layer.a
+        support = {*attention, *direction}
+        if a >= d or min(len({i for i, _ in support}), len({j for _, j in support})) <= a:
+            return True
+        # minors of size a + 1 are polynomials in t of degree at most a + 1
+        return all(self.exact_rank(along(attention, direction, t), d) <= a for t in range(a + 2))
+
+    def exact_rank(self, *parts: Any) -> int:
+        """The rank over Q of matrices below each other: entries, and last the number of their columns."""
+        *matrices, columns = parts
+        rows = []
+        for entries in matrices:
+            height = max((i for i, _ in entries), default=-1) + 1
+            rows += full_rows(entries, height, columns)
+        return rational_rank(rows, self.work) if rows else 0
+
+    def limit(self, entry: dict[str, Any], stratum: StratumKey, where: str, known: set[StratumKey]) -> None:
+        """The point is a limit of points of a stratum known to be singular."""
+        near = parse_stratum(entry["of"], f"{where}: of")
+        require(near in known, "strata", f"{where}: stratum {{}} is not known to be singular", list(near))
+        values, attention = representative(stratum)
+        direction = self.parse_pair(entry["arc"], f"{where}: arc")
+        d = self.layer.d
+        ranks = []
+        for t in range(d + 1):  # minors have degree at most d in t
+            moved, turned = along(values, direction[0], t), along(attention, direction[1], t)
+            columns = {(j, i): x for (i, j), x in turned.items()}
+            triple = (moved, d), (columns, d), (moved, columns, d)
+            ranks.append([self.exact_rank(*parts) for parts in triple])
+        r, s, both = (max(column) for column in zip(*ranks, strict=True))
+        found = (r, s, r + s - both)
+        require(found == near, "arc", f"{where}: the arc is in stratum {{}}", list(found))
+
+
+# argument: (further keys, the points are singular, method)
+STRATUM_ARGUMENTS: dict[str, tuple[tuple[str, ...], bool, Any]] = {
+    "linear": ((), False, SingularLocus.linear),
+    "immersion": ((), False, SingularLocus.immersion),
+    "open orbit": ((), False, SingularLocus.open_orbit),
+    "equations": (("equations",), False, SingularLocus.equations),
+    "arcs": (("preimages", "arcs"), True, SingularLocus.arcs),
+    "limit": (("of", "arc"), True, None),
+}
+
+
+def stratum_entries(
+    value: Any, layer: OneLayer, flag: str, arguments: dict[str, tuple[tuple[str, ...], bool, Any]]
+) -> list[tuple[StratumKey, bool, dict[str, Any]]]:
+    """The entries of a list of strata: all strata once, in order, each with a known argument."""
+    listed = layer.strata()
+    stated = array(value, "strata", "strata")
+    require(len(stated) == len(listed), "strata", f"{len(stated)} entries for {len(listed)} strata")
+    found = []
+    for entry, stratum in zip(stated, listed, strict=True):
+        require(isinstance(entry, dict), "strata", "entry {} is not an object", entry)
+        argument = entry.get("argument")
+        require(isinstance(argument, str), "strata", "argument is {}, not a string", argument)
+        require(argument in arguments, "strata", "no argument {}", argument)
+        keys, says, _ = arguments[argument]
+        fields(entry, "strata", "entry", ("stratum", flag, "argument", *keys))
+        compare("strata", "stratum", entry["stratum"], list(stratum))
+        compare("strata", f"stratum {list(stratum)}: {flag}", entry[flag], says)
+        found.append((stratum, says, entry))
+    return found
+
+
+def check_singular_locus(certificate: dict[str, Any], report: Report) -> str:
+    layer = OneLayer.of(parse_network(certificate["network"]))
+    keys = ("quantity", "dimension", "singular", "smooth", "rank_product_at_most_one")
+    claim = fields(certificate["claim"], "claim", "claim", keys)
+    compare("claim", "quantity", claim["quantity"], "singular locus")
+    compare("claim", "dimension", claim["dimension"], encode(layer.dimension))
+    check_strength_and_provenance(certificate)
+    witness = fields(certificate["witness"], "fields", "witness", ("prime", "strata"))
+    prime = parse_prime(witness["prime"])
+    entries = stratum_entries(witness["strata"], layer, "singular", STRATUM_ARGUMENTS)
+    # the claim first: it is cheap
+    singular = [stratum for stratum, says, _ in entries if says]
+    compare("claim", "singular", claim["singular"], [list(stratum) for stratum in singular])
+    smooth = [list(stratum) for stratum, says, _ in entries if not says]
+    compare("claim", "smooth", claim["smooth"], smooth)
+    holds = all((r * s <= 1) == says for (r, s, _), says, _ in entries)
+    compare("claim", "rank_product_at_most_one", claim["rank_product_at_most_one"], holds)
+
+    locus = SingularLocus(layer, prime)
+    locus.check_dimension()
+    known: set[StratumKey] = set()
+    for number, (stratum, says, entry) in enumerate(entries):
+        method = STRATUM_ARGUMENTS[entry["argument"]][2]
+        report(f"stratum {number + 1} of {len(entries)}")
+        if method is not None:
+            method(locus, entry, stratum, f"stratum {list(stratum)}")
+            known |= {stratum} if says else set()
+    for stratum, _, entry in entries:
+        if entry["argument"] == "limit":
+            locus.limit(entry, stratum, f"stratum {list(stratum)}", known)
+    words = " ".join(f"({r},{s},{m})" for r, s, m in singular) or "none"
+    listed = words if len(words) < 200 else "listed in the claim"
+    sentence = "exactly" if holds else "not exactly"
+    return (
+        f"one layer, {layer}, dim Y = {layer.dimension}: {len(singular)} of {len(entries)} strata are "
+        f"singular ({listed}), {sentence} those with rk A rk V <= 1 (exact)"
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------
+# §11  Kind `boundary`
+# ------------------------------------------------------------------------------------------------------------
+
+
+def parse_form(value: Any, variables: int, what: str) -> SparseVector:
+    """A sparse linear form: [variable, value], variables increasing, no zeros."""
+    found: SparseVector = {}
+    for entry in array(value, "boundary", what):
+        require(isinstance(entry, list) and len(entry) == 2, "boundary", f"{what}: {{}} is not a pair", entry)
+        j = integer(entry[0], "boundary", f"variable in {what}", 0, variables - 1)
+        x = integer(entry[1], "boundary", f"value in {what}", -MAX_PLAIN_INTEGER, MAX_PLAIN_INTEGER)
+        in_order = not found or j > max(found)
+        require(x != 0 and in_order, "boundary", f"{what}: a zero, or variables not increasing")
+        found[j] = x
+    return found
+
+
+class RealBoundary:
+    """The arguments of §11; each raises, or proves that a real stratum is, or is not, in the boundary."""
+
+    def __init__(self, layer: OneLayer, prime: int) -> None:
+        self.layer, self.prime = layer, prime
+        self.work = Work("strata")
+        require_supported(layer.d + layer.e <= LIMIT_VECTORS, f"the boundary of one layer with {layer}")
+
+    def point(self, stratum: StratumKey) -> SparseVector:
+        return self.layer.product(*representative(stratum), self.work)
+
+    def no_complement(self, entry: dict[str, Any], stratum: StratumKey, where: str) -> None:
+        require(self.layer.d == 1, "boundary", f"{where}: there are real points of Y outside M")
+
+    def family(self, entry: dict[str, Any], stratum: StratumKey, where: str) -> None:
+        """w (l(t)^2 + m(t)^2) q is the point at t = 0; for almost all t, l and m are independent."""
+        parts = fields(entry["family"], "boundary", f"{where}: family", ("w", "l", "m", "q"))
+        w = parse_form(parts["w"], self.layer.e, f"{where}: w")
+        q = parse_form(parts["q"], self.layer.d, f"{where}: q")
+        require(bool(w) and bool(q), "boundary", f"{where}: w or q is zero")
+        forms = []
+        for name in ("l", "m"):
+            pair = array(parts[name], "boundary", f"{where}: {name}")
+            require(len(pair) == 2, "boundary", f"{where}: {name} has {len(pair)} parts, 2 are needed")
+            forms.append([parse_form(form, self.layer.d, f"{where}: {name}") for form in pair])
+        (l0, l1), (m0, m1) = forms
+        independent = False
+        variables = sorted({*l0, *l1, *m0, *m1})
+        self.work.spend(1 + len(variables) ** 2)
+        for j, k in itertools.combinations(variables, 2):
+            minors = (minor(l0, m0, j, k), minor(l0, m1, j, k) + minor(l1, m0, j, k), minor(l1, m1, j, k))
+            independent = independent or any(minors)
+        require(independent, "boundary", f"{where}: l and m are proportional for all t")
+        found: SparseVector = {}
+        self.work.spend(1 + len(w) * len(q) * (len(l0) ** 2 + len(m0) ** 2))
+        for form in (l0, m0):
+            for (i, x), (j, y), (k, z), (g, u) in itertools.product(
+                w.items(), form.items(), form.items(), q.items()
+            ):
+                key = self.layer.key(i, j, k, g)
+                found[key] = found.get(key, 0) + x * y * z * u
+        found = {key: value for key, value in found.items() if value}
+        require(found == self.point(stratum), "boundary", f"{where}: the family does not tend to the point")
+
+    def minor_of(self, entry: dict[str, Any], stratum: StratumKey, where: str) -> None:
+        """A 2 x 2 minor of the slices, by output or by the form in y, that is not zero."""
+        across_outputs = entry["argument"] == "outputs"
+        size = self.layer.e if across_outputs else self.layer.d
+        rows = array(entry["rows"], "boundary", f"{where}: rows")
+        columns = array(entry["columns"], "boundary", f"{where}: columns")
+        require(len(rows) == len(columns) == 2, "boundary", f"{where}: the minor is not 2 x 2")
+        i, j = (integer(row, "boundary", f"{where}: row", 0, size - 1) for row in rows)
+        point = self.point(stratum)
+
+        def at(slice_: int, column: Any) -> int:
+            listed = array(column, "boundary", f"{where}: column")
+            require(len(listed) == 3, "boundary", f"{where}: column {{}} has not three indices", column)
+            low = self.layer.e if not across_outputs else self.layer.d
+            bounds = (self.layer.d,) * 3 if across_outputs else (low, self.layer.d, self.layer.d)
+            x, y, z = (
+                integer(n, "boundary", f"{where}: index", 0, bound - 1)
+                for n, bound in zip(listed, bounds, strict=True)
+            )
+            place = (slice_, x, y, z) if across_outputs else (x, y, z, slice_)
+            require(place[1] <= place[2], "boundary", f"{where}: indices of x are not in order")
+            return point.get(self.layer.key(*place), 0)
+
+        value = at(i, columns[0]) * at(j, columns[1]) - at(i, columns[1]) * at(j, columns[0])
+        require(value != 0, "boundary", f"{where}: the minor is zero")
+
+    def indefinite(self, entry: dict[str, Any], stratum: StratumKey, where: str) -> None:
+        """The quadratic form of one output and one gamma has values of both signs."""
+        i = integer(entry["output"], "boundary", f"{where}: output", 0, self.layer.e - 1)
+        gamma = integer(entry["gamma"], "boundary", f"{where}: gamma", 0, self.layer.d - 1)
+        listed = array(entry["points"], "boundary", f"{where}: points")
+        require(len(listed) == 2, "boundary", f"{where}: {len(listed)} points, 2 are needed")
+        tensor, values = self.point(stratum), []
+        for value in listed:
+            x = parse_form(value, self.layer.d, f"{where}: point")
+            self.work.spend(1 + len(x) ** 2)
+            pairs = itertools.combinations_with_replacement(sorted(x), 2)
+            values.append(sum(tensor.get(self.layer.key(i, j, k, gamma), 0) * x[j] * x[k] for j, k in pairs))
+        require(values[0] * values[1] < 0, "boundary", f"{where}: values {values[0]} and {values[1]}")
+
+    def complement_dimension(self) -> int | None:
+        """That of the points w (l^2 + m^2) q: parameters minus two scalings and a rotation, and a rank."""
+        layer = self.layer
+        if layer.d == 1:
+            return None
+        vectors = [{layer.key(i, j, j, 0): 1 for j in (0, 1)} for i in range(layer.e)]
+        vectors += [{layer.key(0, form, j, 0): 2} for form in (0, 1) for j in range(layer.d)]
+        vectors += [{layer.key(0, j, j, gamma): 1 for j in (0, 1)} for gamma in range(layer.d)]
+        rank = ModularRank(self.prime, self.work).rank_of(vectors)
+        expected = layer.e + 3 * layer.d - 3
+        require(rank == expected, "rank", f"the complement has rank {rank}, {expected} is needed")
+        return expected
+
+
+def minor(first: SparseVector, second: SparseVector, j: int, k: int) -> int:
+    return first.get(j, 0) * second.get(k, 0) - first.get(k, 0) * second.get(j, 0)
+
+
+BOUNDARY_ARGUMENTS: dict[str, tuple[tuple[str, ...], bool, Any]] = {
+    "no complement": ((), False, RealBoundary.no_complement),
+    "family": (("family",), True, RealBoundary.family),
+    "outputs": (("rows", "columns"), False, RealBoundary.minor_of),
+    "attention": (("rows", "columns"), False, RealBoundary.minor_of),
+    "indefinite": (("output", "gamma", "points"), False, RealBoundary.indefinite),
+}
+
+
+def check_boundary(certificate: dict[str, Any], report: Report) -> str:
+    layer = OneLayer.of(parse_network(certificate["network"]))
+    keys = ("quantity", "dimension", "boundary", "not_boundary", "complement_dimension")
+    claim = fields(certificate["claim"], "claim", "claim", keys)
+    compare("claim", "quantity", claim["quantity"], "boundary")
+    compare("claim", "dimension", claim["dimension"], encode(layer.dimension))
+    check_strength_and_provenance(certificate)
+    witness = fields(certificate["witness"], "fields", "witness", ("prime", "strata"))
+    real = RealBoundary(layer, parse_prime(witness["prime"]))
+    entries = stratum_entries(witness["strata"], layer, "boundary", BOUNDARY_ARGUMENTS)
+    reached = [list(stratum) for stratum, says, _ in entries if says]
+    compare("claim", "boundary", claim["boundary"], reached)
+    compare("claim", "not_boundary", claim["not_boundary"], [list(s) for s, says, _ in entries if not says])
+    dimension = real.complement_dimension()
+    compare("claim", "complement_dimension", claim["complement_dimension"], dimension)
+    for stratum, _, entry in entries:
+        BOUNDARY_ARGUMENTS[entry["argument"]][2](real, entry, stratum, f"stratum {list(stratum)}")
+    if dimension is None:
+        return f"one layer, {layer}: all real points of Y are values of real weights (exact)"
+    listed = " ".join(f"({r},{s},{m})" for r, s, m in reached)
+    return (
+        f"one layer, {layer}: the boundary is the strata {listed}; the real points of Y without real "
+        f"weights have dimension {dimension} of {layer.dimension} (exact)"
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------
+# §12  Kind `closedness`
+# ------------------------------------------------------------------------------------------------------------
+
+CLOSED_SCOPE = "all d, d', a and t >= 2"
+PATTERNS = ((0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 1, 2))  # alpha, beta, gamma: which are equal
+
+
+def check_closedness(certificate: dict[str, Any], report: Report) -> str:
+    network = parse_network(certificate["network"])
+    claim = certificate["claim"]
+    require(isinstance(claim, dict), "claim", "claim is {}, not an object", claim)
+    if claim.get("relation") == "base point":
+        return check_base_point(certificate, network)
+    fields(claim, "claim", "claim", ("quantity", "relation", "scope"))
+    compare("claim", "quantity", claim["quantity"], "closedness")
+    compare("claim", "relation", claim["relation"], "closed")
+    compare("claim", "scope", claim["scope"], CLOSED_SCOPE)
+    check_strength_and_provenance(certificate)
+    OneLayer.of(network)
+    witness = fields(certificate["witness"], "fields", "witness", ("patterns",))
+    stated = array(witness["patterns"], "closedness", "patterns")
+    require(len(stated) == len(PATTERNS), "closedness", f"{len(stated)} patterns, {len(PATTERNS)} are needed")
+    work = Work("identities")
+    for entry, pattern in zip(stated, PATTERNS, strict=True):
+        fields(entry, "closedness", "pattern", ("indices", "value"))
+        compare("closedness", "indices", entry["indices"], list(pattern))
+        sides, variables = closing_identity(pattern, work)
+        what = f"indices {list(pattern)}"
+        require(sides[0] == sides[1], "closedness", f"{what}: the identity fails")
+        value = parse_polynomial(entry["value"], variables, "closedness", f"{what}: value")
+        require(value == sides[0], "closedness", f"{what}: the value is another polynomial")
+    return (
+        f"one layer: T = 0 only if V = 0 or A = 0, so that the images are closed, for {CLOSED_SCOPE} (exact)"
+    )
+
+
+def closing_identity(pattern: tuple[int, int, int], work: Work) -> tuple[tuple[Polynomial, Polynomial], int]:
+    """Both sides of the identity for one pattern of equal indices, in the symbols that occur (§12)."""
+    alpha, beta, gamma = pattern
+    names: list[tuple[Any, ...]] = [("V", alpha), ("A", alpha, gamma)]
+    if alpha != beta:
+        names = [("V", alpha), ("V", beta), ("A", alpha, gamma), ("A", beta, gamma)]
+
+    def symbol(*name: Any) -> Polynomial:
+        return {tuple(int(other == name) for other in names): Fraction(1)}
+
+    def coefficient(x: int, y: int) -> Polynomial:
+        own = polynomial_product(symbol("V", x), symbol("A", y, gamma), work)
+        if x == y:
+            return own
+        return polynomial_sum(own, polynomial_product(symbol("V", y), symbol("A", x, gamma), work))
+
+    product = polynomial_product(symbol("V", alpha), symbol("A", beta, gamma), work)
+    if alpha == beta:
+        return (product, coefficient(alpha, alpha)), len(names)
+    square = polynomial_product(product, product, work)
+    right = polynomial_product(product, coefficient(alpha, beta), work)
+    both = polynomial_product(coefficient(alpha, alpha), coefficient(beta, beta), work)
+    return (square, polynomial_sum(right, both, Fraction(-1))), len(names)
+
+
+def check_base_point(certificate: dict[str, Any], network: Network) -> str:
+    """A chain whose function is zero although no virtual weight is."""
+    claim = fields(certificate["claim"], "claim", "claim", ("quantity", "relation"))
+    compare("claim", "quantity", claim["quantity"], "closedness")
+    check_strength_and_provenance(certificate)
+    depth = len(network.layers)
+    require(network.is_chain(ATTENTION) and depth >= 2, "network", "it is not a chain of attention layers")
+    size = network.width * network.tokens
+    terms = math.comb(3 ** min(depth, 6) + size - 1, size - 1)
+    supported = depth <= 4 and network.parameters() <= 10_000 and terms <= 100_000
+    require_supported(supported, f"the expansion of {network}")
+    witness = fields(certificate["witness"], "fields", "witness", ("parameters",))
+    values = array(witness["parameters"], "closedness", "parameters")
+    count = network.parameters()
+    require(len(values) == count, "closedness", f"{len(values)} parameters, {count} are needed")
+    numbers = iter([fraction(value, "closedness", "parameter") for value in values])
+    work = Work("expansions")
+    weights = []
+    for layer in network.layers:
+        shapes = [(rows, columns) for _, rows, columns in layer.matrices()]
+        weights.append(
+            [[[next(numbers) for _ in range(columns)] for _ in range(rows)] for rows, columns in shapes]
+        )
+    check_virtual_weights(network, weights, work)
+    x: list[list[Polynomial]] = [
+        [
+            {tuple(int(k == i * network.tokens + j) for k in range(size)): Fraction(1)}
+            for j in range(network.tokens)
+        ]
+        for i in range(network.width)
+    ]
+    for queries, keys, values_ in weights:
+        kx, qx, vx = (mixed(matrix, x) for matrix in (keys, queries, values_))
+        scores = products([list(column) for column in zip(*kx, strict=True)], qx, work)
+        x = products(vx, scores, work)
+    zero = not any(entry for row in x for entry in row)
+    require(zero, "closedness", "the function is not zero at these parameters")
+    return f"{network}: the function is zero at a point where no M_i and not L is zero: a base point (exact)"
+
+
+def mixed(matrix: list[list[Fraction]], x: list[list[Polynomial]]) -> list[list[Polynomial]]:
+    """A rational matrix times a matrix of polynomials."""
+    result = []
+    for row in matrix:
+        line: list[Polynomial] = [{} for _ in x[0]]
+        for factor, entries in zip(row, x, strict=True):
+            if factor:
+                line = [polynomial_sum(p, q, factor) for p, q in zip(line, entries, strict=True)]
+        result.append(line)
+    return result
+
+
+def products(a: list[list[Polynomial]], b: list[list[Polynomial]], work: Work) -> list[list[Polynomial]]:
+    """The product of two matrices of polynomials."""
+    result = []
+    for row in a:
+        line: list[Polynomial] = []
+        for column in zip(*b, strict=True):
+            total: Polynomial = {}
+            for p, q in zip(row, column, strict=True):
+                total = polynomial_sum(total, polynomial_product(p, q, work))
+            line.append(total)
+        result.append(line)
+    return result
+
+
+def check_virtual_weights(network: Network, weights: list[Any], work: Work) -> None:
+    """M_i = U^T K^T Q U with U = V_{i-1} ... V_1, and L = V_l ... V_1, are not zero."""
+    width = network.width
+    u = [[Fraction(int(i == j)) for j in range(width)] for i in range(width)]
+    for number, (queries, keys, values) in enumerate(weights, start=1):
+        qu, ku = numbers_product(queries, u, work), numbers_product(keys, u, work)
+        m = numbers_product([list(column) for column in zip(*ku, strict=True)], qu, work)
+        require(any(map(any, m)), "closedness", f"M_{number} is zero")
+        u = numbers_product(values, u, work)
+    require(any(map(any, u)), "closedness", "L is zero")
+
+
+def numbers_product(a: list[list[Fraction]], b: list[list[Fraction]], work: Work) -> list[list[Fraction]]:
+    work.spend(len(a) * len(b) * len(b[0]))
+    columns = list(zip(*b, strict=True))
+    return [[sum(map(mul, row, column), Fraction(0)) for column in columns] for row in a]
+
+
+# ------------------------------------------------------------------------------------------------------------
+# §13  Kind `membership`
+# ------------------------------------------------------------------------------------------------------------
+
+INSIDE, CONJUGATE = "in the neuromanifold", "in the closure, not in the neuromanifold"
+NOT_IN_CLOSURE = "not in the closure"
+TensorKey = tuple[int, int, int, int]
+RationalTensor = dict[TensorKey, Fraction]
+
+
+def parse_tensor(value: Any, layer: OneLayer) -> RationalTensor:
+    """[coefficient, [i, alpha, beta, gamma]] with alpha <= beta, indices increasing, no zeros."""
+    found: RationalTensor = {}
+    last: tuple[int, ...] = ()
+    for entry in array(value, "tensor", "tensor"):
+        require(
+            isinstance(entry, list) and len(entry) == 2, "tensor", "{} is not [coefficient, indices]", entry
+        )
+        listed = array(entry[1], "tensor", "indices")
+        require(len(listed) == 4, "tensor", "indices {} are not four numbers", entry[1])
+        bounds = (layer.e, layer.d, layer.d, layer.d)
+        i, x, y, g = (
+            integer(n, "tensor", "index", 0, bound - 1) for n, bound in zip(listed, bounds, strict=True)
+        )
+        require(x <= y, "tensor", "indices {}: alpha is above beta", entry[1])
+        require((i, x, y, g) > last, "tensor", "indices {} are not above those before", entry[1])
+        last = (i, x, y, g)
+        found[i, x, y, g] = fraction(entry[0], "tensor", "coefficient")
+        require(found[i, x, y, g] != 0, "tensor", "a coefficient is zero")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class RealNumber:
+    """p + r sqrt(D) for one D of the certificate, not a square (or r = 0)."""
+
+    p: Fraction
+    r: Fraction
+    square: int
+
+    def plus(self, other: RealNumber) -> RealNumber:
+        return RealNumber(self.p + other.p, self.r + other.r, self.square)
+
+    def times(self, other: RealNumber) -> RealNumber:
+        p = self.p * other.p + self.square * self.r * other.r
+        return RealNumber(p, self.p * other.r + self.r * other.p, self.square)
+
+    def is_zero(self) -> bool:
+        return not (self.p or self.r)
+
+
+def parse_weights(
+    value: Any, rows: int, columns: int, square: int | None, what: str
+) -> list[list[RealNumber]]:
+    if square is None:
+        matrix = rational_matrix(value, rows, columns, "weights", what)
+        return [[RealNumber(x, Fraction(0), 0) for x in row] for row in matrix]
+    listed = array(value, "weights", what)
+    require(len(listed) == rows, "weights", f"{what} has {len(listed)} rows, {rows} are needed")
+    found = []
+    for row in listed:
+        pairs = rational_matrix(row, columns, 2, "weights", f"a row of {what}")
+        found.append([RealNumber(p, r, square) for p, r in pairs])
+    return found
+
+
+def check_inside(witness: dict[str, Any], layer: OneLayer, tensor: RationalTensor, work: Work) -> str:
+    """Weights over Q or a real quadratic field whose coefficients are the tensor's."""
+    fields(witness, "fields", "witness", ("sqrt", "Q", "K", "V"))
+    square = None
+    if witness["sqrt"] is not None:
+        square = integer(witness["sqrt"], "weights", "sqrt", 2)
+        require(math.isqrt(square) ** 2 != square, "weights", "sqrt of {} is rational", witness["sqrt"])
+    work.spend((layer.a + layer.e * layer.d) * layer.d**2)
+    queries, keys = (parse_weights(witness[n], layer.a, layer.d, square, n) for n in ("Q", "K"))
+    values = parse_weights(witness["V"], layer.e, layer.d, square, "V")
+    zero = RealNumber(Fraction(0), Fraction(0), square or 0)
+    attention = {}
+    for beta, gamma in itertools.product(range(layer.d), repeat=2):
+        total = zero
+        for k, q in zip(keys, queries, strict=True):
+            total = total.plus(k[beta].times(q[gamma]))
+        attention[beta, gamma] = total
+    found: dict[TensorKey, RealNumber] = {}
+    for i, row in enumerate(values):
+        for alpha, v in enumerate(row):
+            if v.is_zero():
+                continue
+            for (beta, gamma), x in attention.items():
+                place = (i, min(alpha, beta), max(alpha, beta), gamma)
+                found[place] = found.get(place, zero).plus(v.times(x))
+    for place in {*found, *tensor}:
+        value = found.get(place, zero)
+        equal = value.r == 0 and value.p == tensor.get(place, 0)
+        require(equal, "weights", "the weights do not give coefficient {}", list(place))
+    return "is given by the stated weights" + (f" over Q(sqrt {encode(square)})" if square else " over Q")
+
+
+def check_conjugate(witness: dict[str, Any], layer: OneLayer, tensor: RationalTensor, work: Work) -> str:
+    """w (c l^2 + e m^2) q with c e > 0 and l, m independent."""
+    fields(witness, "fields", "witness", ("w", "squares", "q"))
+    w = rational_matrix([witness["w"]], 1, layer.e, "weights", "w")[0]
+    q = rational_matrix([witness["q"]], 1, layer.d, "weights", "q")[0]
+    squares = []
+    for entry in array(witness["squares"], "weights", "squares"):
+        parts = array(entry, "weights", "square")
+        require(len(parts) == 2, "weights", "{} is not [coefficient, linear form]", entry)
+        form = rational_matrix([parts[1]], 1, layer.d, "weights", "linear form")[0]
+        squares.append((fraction(parts[0], "weights", "coefficient"), form))
+    require(len(squares) == 2, "weights", f"{len(squares)} squares, 2 are needed")
+    (c, first), (e, second) = squares
+    require(c * e > 0, "weights", "the quadratic form is not definite")
+    require(rational_rank([first, second], work) == 2, "weights", "the linear forms are proportional")
+    require(any(w) and any(q), "weights", "w or q is zero")
+    work.spend(layer.e * layer.d**3)
+    for i, (x, y), g in itertools.product(
+        range(layer.e), itertools.combinations_with_replacement(range(layer.d), 2), range(layer.d)
+    ):
+        twice = 1 if x == y else 2
+        value = w[i] * twice * (c * first[x] * first[y] + e * second[x] * second[y]) * q[g]
+        require(value == tensor.get((i, x, y, g), 0), "weights", "coefficient {} differs", [i, x, y, g])
+    return "is a real point of Y with a definite quadratic factor, given by no real weights"
+
+
+def check_outside(witness: dict[str, Any], layer: OneLayer, tensor: RationalTensor, work: Work) -> str:
+    """A condition that all points of Y fulfil, and this one does not."""
+    argument = witness.get("argument")
+    if not (isinstance(argument, str) and argument in OUTSIDE_ARGUMENTS):
+        raise InvalidError("weights", f"no argument {show(argument)}")
+    keys, method = OUTSIDE_ARGUMENTS[argument]
+    fields(witness, "fields", "witness", ("argument", *keys))
+    require(bool(tensor), "weights", "the tensor is zero, a point of Y")
+    method(witness, layer, tensor, work)
+    return "is not in Y"
+
+
+def check_no_factor(witness: dict[str, Any], layer: OneLayer, tensor: RationalTensor, work: Work) -> None:
+    """v_i T_j = v_j T_i (or the same for the columns of A) has only the solution 0."""
+    prime = parse_prime(witness["prime"])
+    by_outputs = witness["argument"] == "values"
+    scale = math.lcm(*(value.denominator for value in tensor.values()))
+    require_supported(scale < TOO_LONG, "a common denominator of the tensor")
+    size = layer.e if by_outputs else layer.d
+    work.spend(len(tensor) * size * layer.d)
+    equations: dict[tuple[Any, ...], SparseVector] = {}
+    for (i, x, y, g), value in tensor.items():
+        own, other = (i, g) if by_outputs else (g, i)
+        for row, j in itertools.product(range(size), range(layer.d)):
+            if row != own:
+                pair = (own, row) if own < row else (row, own)
+                equation = equations.setdefault((pair, other, tuple(sorted((x, y, j)))), {})
+                name = row * layer.d + j
+                term = int(value * scale) * (1 if own < row else -1)
+                equation[name] = equation.get(name, 0) + term
+    span, unknowns = ModularRank(prime, work), size * layer.d
+    any(span.add(equation) and len(span.pivots) == unknowns for equation in equations.values())
+    rank = len(span.pivots)
+    require(rank == unknowns, "rank", f"rank {rank} modulo {prime}, {unknowns} is needed")
+
+
+def check_large_rank(witness: dict[str, Any], layer: OneLayer, tensor: RationalTensor, work: Work) -> None:
+    """A minor of size a + 1 of the matrix with columns gamma."""
+    rows = array(witness["rows"], "weights", "rows")
+    columns = array(witness["columns"], "weights", "columns")
+    size = layer.a + 1
+    require(len(rows) == len(columns) == size, "weights", f"the minor is not of size {size}")
+    gammas = [integer(g, "weights", "column", 0, layer.d - 1) for g in columns]
+    matrix = []
+    for row in rows:
+        listed = array(row, "weights", "row")
+        require(len(listed) == 3, "weights", "row {} has not three indices", row)
+        bounds = (layer.e, layer.d, layer.d)
+        i, x, y = (
+            integer(n, "weights", "index", 0, bound - 1) for n, bound in zip(listed, bounds, strict=True)
+        )
+        matrix.append([tensor.get((i, x, y, g), Fraction(0)) for g in gammas])
+    require(rational_rank(matrix, work) == size, "weights", "the minor is zero")
+
+
+def check_form_of_rank_three(
+    witness: dict[str, Any], layer: OneLayer, tensor: RationalTensor, work: Work
+) -> None:
+    """A 3 x 3 minor of the symmetric matrix of one output and one gamma."""
+    i = integer(witness["output"], "weights", "output", 0, layer.e - 1)
+    g = integer(witness["gamma"], "weights", "gamma", 0, layer.d - 1)
+    sets = []
+    for name in ("rows", "columns"):
+        listed = array(witness[name], "weights", name)
+        require(len(listed) == 3, "weights", f"{len(listed)} {name}, 3 are needed")
+        sets.append([integer(n, "weights", "index", 0, layer.d - 1) for n in listed])
+    matrix = [
+        [tensor.get((i, min(x, y), max(x, y), g), Fraction(0)) * (2 if x == y else 1) for y in sets[1]]
+        for x in sets[0]
+    ]
+    require(rational_rank(matrix, work) == 3, "weights", "the minor is zero")
+
+
+OUTSIDE_ARGUMENTS: dict[str, tuple[tuple[str, ...], Any]] = {
+    "values": (("prime",), check_no_factor),
+    "attention": (("prime",), check_no_factor),
+    "rank": (("rows", "columns"), check_large_rank),
+    "form": (("output", "gamma", "rows", "columns"), check_form_of_rank_three),
+}
+MEMBERSHIP = {INSIDE: check_inside, CONJUGATE: check_conjugate, NOT_IN_CLOSURE: check_outside}
+
+
+def check_membership(certificate: dict[str, Any], report: Report) -> str:
+    layer = OneLayer.of(parse_network(certificate["network"]))
+    claim = fields(certificate["claim"], "claim", "claim", ("quantity", "relation", "tensor"))
+    compare("claim", "quantity", claim["quantity"], "membership")
+    relation = claim["relation"]
+    if not (isinstance(relation, str) and relation in MEMBERSHIP):
+        raise InvalidError("claim", f"relation is {show(relation)}, not one of {', '.join(MEMBERSHIP)}")
+    check_strength_and_provenance(certificate)
+    tensor = parse_tensor(claim["tensor"], layer)
+    witness = certificate["witness"]
+    require(isinstance(witness, dict), "fields", "witness is {}, not an object", witness)
+    words = MEMBERSHIP[relation](witness, layer, tensor, Work("weights"))
+    return f"one layer, {layer}: the tensor with {len(tensor)} coefficients {words} (exact)"
+
+
+# ------------------------------------------------------------------------------------------------------------
 # §7  Verdict
 # ------------------------------------------------------------------------------------------------------------
 
@@ -2514,6 +3476,10 @@ KINDS: dict[str, tuple[str, Callable[[dict[str, Any], Report], str]]] = {
     "degrees": ("network", check_degrees),
     "matrix-identity": ("identity", check_identity),
     "identifiability": ("network", check_identifiability),
+    "singular-locus": ("network", check_singular_locus),
+    "boundary": ("network", check_boundary),
+    "closedness": ("network", check_closedness),
+    "membership": ("network", check_membership),
 }
 COMMON_KEYS = ("format", "version", "kind", "claim", "witness", "strength", "provenance", "sha256")
 

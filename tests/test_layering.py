@@ -16,6 +16,9 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 CORE = {"errors", "display", "certificates", "networks", "builders", "engines", "maps"}
 
+#: the computations; none of them imports another
+STUDIES = {"rank", "symmetry", "ideals", "strata", "fibres", "invariants"}
+
 #: for each part of the package the other parts, and the third-party modules, that it may import
 ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
@@ -23,25 +26,20 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "certificates": ({"errors", "display"}, set()),
     "networks": ({"errors", "display", "builders"}, {"networkx"}),
     "builders": ({"errors", "networks"}, {"networkx"}),
-    "engines": ({"errors"}, {"sympy", "flint", "numpy", "numba", "threadpoolctl"}),
+    "engines": ({"errors"}, {"sympy", "flint", "numpy", "numba", "llvmlite", "threadpoolctl"}),
     "maps": ({"errors", "display", "certificates", "networks", "builders", "engines"}, {"numpy"}),
-    "rank": (CORE, {"numpy"}),
-    "symmetry": (CORE, {"numpy"}),
-    "ideals": (CORE, {"numpy"}),
-    "claims": (CORE | {"rank", "symmetry", "ideals"}, {"numpy"}),
-    "worksheets": (CORE | {"rank", "symmetry", "ideals", "claims", "render"}, {"numpy"}),
+    **dict.fromkeys(sorted(STUDIES), (CORE, {"numpy"})),
+    "claims": (CORE | STUDIES, {"numpy"}),
+    "worksheets": (CORE | STUDIES | {"claims", "render"}, {"numpy"}),
     "export": (CORE, {"numpy", "jinja2"}),
-    "sweeps": (
-        CORE | {"rank", "symmetry", "ideals", "claims", "worksheets"},
-        {"pebble", "distributed", "pyarrow"},
+    "sweeps": (CORE | STUDIES | {"claims", "worksheets"}, {"pebble", "distributed", "pyarrow"}),
+    "render": (
+        {"errors", "certificates"},
+        {"jinja2", "markupsafe", "latex2mathml", "matplotlib", "mpl_toolkits", "numpy"},
     ),
-    "render": ({"errors", "certificates"}, {"jinja2", "markupsafe", "latex2mathml"}),
-    "cli": (
-        CORE | {"rank", "symmetry", "ideals", "claims", "worksheets", "sweeps", "export", "render"},
-        {"click", "rich"},
-    ),
+    "cli": (CORE | STUDIES | {"claims", "worksheets", "sweeps", "export", "render"}, {"click", "rich"}),
     "__main__": ({"cli"}, set()),
-    "__init__": (CORE | {"rank", "symmetry", "ideals", "claims"}, set()),
+    "__init__": (CORE | STUDIES | {"claims"}, set()),
     "verifier": (set(), {"flint", "numpy"}),  # only where they may be absent: below
 }
 

@@ -144,6 +144,19 @@ def _attention_candidate(
     )  # fmt: skip
 
 
+def described(network: Network) -> dict[str, Any]:
+    """Return a network as commands print it: the flags of its family, if it has one, and its layers.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> described(la.lightning((3, 2), (1,)))["widths"]
+    [3, 2]
+    """
+    standard = family(network)
+    return {**(standard.to_json() if standard else {}), **network.to_json()}
+
+
 def summary(network: Network) -> str:
     """Return one line that names the network: its family's flags, or its size.
 

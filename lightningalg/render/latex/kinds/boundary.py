@@ -1,0 +1,110 @@
+r"""Certificates of kind ``boundary`` in print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lightningalg.errors import InputError
+from lightningalg.render.latex.escape import Tex
+from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.one_layer import checked_partition, dimension_of, read_sizes, triple
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryInstance:
+    """One certificate: sizes, dimensions, and whether there are real points of Y without real weights."""
+
+    label: int
+    sizes: Tex
+    dimension: int
+    strata: int
+    complement_dimension: int | None
+    sha256: str
+    verdict: str
+
+    kind = "boundary"
+
+    @property
+    def empty(self) -> bool:
+        """All real points of Y have real weights."""
+        return self.complement_dimension is None
+
+    @property
+    def complement(self) -> Tex:
+        """The dimension of the complement for a table."""
+        return Tex("--" if self.empty else f"${self.complement_dimension}$")
+
+    @property
+    def boundary(self) -> Tex:
+        """The boundary for a table."""
+        return Tex(r"empty, $Y(\RR)=M$" if self.empty else r"$w\otimes\ell^2\otimes q$, with $0$")
+
+    @property
+    def statement(self) -> Tex:
+        """The theorem's sentence."""
+        if self.empty:
+            return Tex(r"Then $Y(\RR)=M$, and the boundary of $M$ is empty.")
+        full = "equal to" if self.complement_dimension == self.dimension else "less than"
+        return Tex(
+            r"The boundary of $M$ is $\{w\otimes\ell^2\otimes q\}$, the set of points "
+            r"$\psi(w\otimes\ell,\ell\otimes q)$ "
+            r"with real $w$, $q$ and real linear forms $\ell$; these are the strata $(1,1,1)$ and "
+            r"$\{0\}$. The set "
+            rf"$Y(\RR)\setminus M$ has dimension ${self.complement_dimension}$, {full} $\dim "
+            rf"Y={self.dimension}$."
+        )
+
+    @property
+    def summary(self) -> Tex:
+        """What is proved, in one clause."""
+        found = r"empty, as $Y(\RR)=M$" if self.empty else r"$\{w\otimes\ell^2\otimes q\}$"
+        return Tex(f"for $(d,d',a)={self.sizes}$, the boundary of $M$ is {found}")
+
+
+def read(certificate: Mapping[str, Any], label: int, verdict: str) -> BoundaryInstance:
+    """Return the printable form.
+
+    Raises
+    ------
+    InputError
+        If the claim does not follow from the witness, or is not that of the printed theorem.
+    """
+    sizes = read_sizes(certificate)
+    claim, stated = certificate["claim"], certificate["witness"]["strata"]
+    checked_partition(stated, sizes, "boundary", claim["boundary"], claim["not_boundary"])
+    d, dprime, _ = sizes
+    complement = None if d == 1 else dprime + 3 * d - 3
+    reached = [] if d == 1 else [[0, 0, 0], [1, 1, 1]]
+    expected = (dimension_of(sizes), complement, reached)
+    if (claim["dimension"], claim["complement_dimension"], claim["boundary"]) != expected:
+        raise InputError("certificate: the claim is not that of the theorem on boundaries")
+    return BoundaryInstance(
+        label, triple(sizes), expected[0], len(stated), complement, certificate["sha256"], verdict
+    )
+
+
+def _abstract(instances: Sequence[BoundaryInstance]) -> Tex:
+    if len(instances) == 1:
+        return Tex(
+            "We determine the boundary of the neuromanifold of one layer of lightning self-attention "
+            "within the real "
+            f"points of its Zariski closure, for $(d,d',a)={instances[0].sizes}$."
+        )
+    return Tex(
+        "We determine the boundaries of the neuromanifolds of "
+        f"${len(instances)}$ single layers of lightning self-attention within the real points of "
+        f"their Zariski closures."
+    )
+
+
+kind = Kind(
+    "boundary",
+    ("The boundary of one attention layer", "The boundaries of single attention layers"),
+    "boundary.tex.j2",
+    read,
+    Tex("enumerates the strata, expands the families, and recomputes the minors, signs and ranks"),
+    _abstract,
+    {"BrunsVetter": Tex(""), "Harris": Tex(""), "HMK": Tex("")},
+)

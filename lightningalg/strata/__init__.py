@@ -1,0 +1,1 @@
+"""Singular points, boundary, closedness and membership for one layer, orbit by orbit (MATH.md section 3)."""
