@@ -27,12 +27,13 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "rank": (CORE, {"numpy"}),
     "symmetry": (CORE, {"numpy"}),
     "ideals": (CORE, {"numpy"}),
-    "claims": (CORE | {"rank", "symmetry", "ideals"}, {"numpy"}),
-    "worksheets": (CORE | {"rank", "symmetry", "ideals", "claims", "render"}, {"numpy"}),
+    "fibres": (CORE, {"numpy"}),
+    "claims": (CORE | {"rank", "symmetry", "ideals", "fibres"}, {"numpy"}),
+    "worksheets": (CORE | {"rank", "symmetry", "ideals", "fibres", "claims", "render"}, {"numpy"}),
     "render": ({"errors", "certificates"}, {"jinja2", "markupsafe", "latex2mathml"}),
-    "cli": (CORE | {"rank", "symmetry", "ideals", "claims", "worksheets", "render"}, {"click", "rich"}),
+    "cli": (CORE | {"rank", "symmetry", "ideals", "fibres", "claims", "worksheets", "render"}, {"click", "rich"}),
     "__main__": ({"cli"}, set()),
-    "__init__": (CORE | {"rank", "symmetry", "ideals", "claims"}, set()),
+    "__init__": (CORE | {"rank", "symmetry", "ideals", "fibres", "claims"}, set()),
     "verifier": (set(), {"flint", "numpy"}),  # only where they may be absent: below
 }
 

@@ -59,13 +59,17 @@ class BlackBox:
 
     def __call__(self, columns: Sequence[Sequence[Fraction]]) -> Rows:
         """Return the value at the input with these first columns, the others 0."""
-        filled = [*columns, *([Fraction(0)] * self.width for _ in range(self.tokens - len(columns)))]
-        X = tuple(zip(*filled, strict=True))
+        X = self.input_of(columns)
         if X not in self.known:
             if len(self.known) >= MAX_QUERIES:
                 raise TooLargeError(f"recovery asks for more than {MAX_QUERIES} values")
             self.known[X] = self._checked(self.function([list(row) for row in X]))
         return self.known[X]
+
+    def input_of(self, columns: Sequence[Sequence[Fraction]]) -> tuple[tuple[Fraction, ...], ...]:
+        """Return the input with these first columns, the others 0, as a tuple of rows."""
+        filled = [*columns, *([Fraction(0)] * self.width for _ in range(self.tokens - len(columns)))]
+        return tuple(zip(*filled, strict=True))
 
     def _checked(self, value: Any) -> Rows:
         try:

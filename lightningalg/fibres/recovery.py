@@ -23,6 +23,7 @@ from lightningalg.fibres.exact import (
     symmetric_part,
     transpose,
 )
+from lightningalg.fibres.inputs import extra_inputs
 from lightningalg.fibres.one_token import OneToken, one_token
 from lightningalg.fibres.peel import (
     SPARE,
@@ -35,10 +36,6 @@ from lightningalg.fibres.peel import (
 )
 
 MAX_LAYERS, MAX_WIDTH = 5, 40
-
-#: inputs at which the recovered weights are compared with the function beyond those asked for already
-EXTRA_INPUTS = 3
-
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
@@ -54,12 +51,15 @@ class Recovered:
         are both of rank 1.
     box
         The function with the values asked for.
+    vectors
+        The numbers j of the vectors x_j that were used.
     """
 
     M: tuple[Rows, ...]
     L: Rows
     method: str
     box: BlackBox
+    vectors: tuple[int, ...]
 
 
 def value_at(M: tuple[Rows, ...], L: Rows, X: Rows) -> Rows:
@@ -115,9 +115,8 @@ def recover_virtual(
         method, candidates = "peeled", [_on_a_line(box, layers)]
     else:
         method, candidates = _two_tokens(box, layers)
-    extra = [direction(f"extra/{n}", width * tokens) for n in range(EXTRA_INPUTS)]
-    for flat in extra:
-        box([flat[i * width : (i + 1) * width] for i in range(tokens)])
+    for columns in extra_inputs(width, tokens):
+        box(columns)
     first: NotANetworkError | None = None
     for M, L in candidates:
         try:
@@ -126,8 +125,14 @@ def recover_virtual(
         except NotANetworkError as error:
             first = first or error
         else:
-            return Recovered(found_M, found_L, method, box)
+            return Recovered(found_M, found_L, method, box, _vectors(box))
     raise first or NotANetworkError("no quadratic forms and lines on one token fit the values on two tokens")
+
+
+def _vectors(box: BlackBox) -> tuple[int, ...]:
+    """Return the numbers j of the x_j at which all values were asked for."""
+    known = [j for j in range(2 * box.width + 100) if (x := box.input_of([direction(f"x/{j}", box.width)])) in box.known]
+    return tuple(j for j in known if any(box.one_token(direction(f"x/{j}", box.width)))) or (0,)
 
 
 def _normal(M: tuple[Rows, ...], L: Rows) -> tuple[tuple[Rows, ...], Rows]:
@@ -159,8 +164,8 @@ def _compare(box: BlackBox, M: tuple[Rows, ...], L: Rows) -> None:
 
 def _on_a_line(box: BlackBox, layers: int) -> tuple[tuple[Rows, ...], Rows]:
     """d_0 = 1: ``f([x]) = L x^(3^l)`` with all M_i = 1."""
-    one = [[Fraction(1)]]
-    return (one,) * layers, [[value] for value in box.one_token([Fraction(1)])]
+    x = next(v for j in range(100) if (v := direction(f"x/{j}", 1)) != [0])
+    return ([[Fraction(1)]],) * layers, [[value / x[0] ** 3**layers] for value in box.one_token(x)]
 
 
 def _two_tokens(box: BlackBox, layers: int) -> tuple[str, list[tuple[tuple[Rows, ...], Rows]]]:

@@ -63,7 +63,8 @@ def weights_dimension(arch: Architecture, spans: Sequence[int], ranks: Sequence[
 def is_one_orbit(arch: Architecture, spans: Sequence[int], ranks: Sequence[int]) -> bool:
     """Whether the known group acts transitively on the weights over one torus orbit of ``(M, L)``.
 
-    So it is if ``rk M_i = a_i`` for all i, and ``dim T_i = d_i`` for ``0 < i < l``: then ``R_i = T_i``, U_i is determined up
-    to GL(d_i), V_i and A_i by the U's, and ``K_i^T Q_i = A_i`` up to GL(a_i).
+    So it is if ``dim T_i = d_i`` for ``0 < i < l`` and ``rk M_i = min(a_i, d_{i-1})`` for all i: then ``R_i = T_i``, U_i is
+    determined up to GL(d_i), V_i and A_i by the U's, and ``K_i^T Q_i = A_i`` up to GL(a_i).
     """
-    return list(ranks) == list(arch.ranks) and list(spans[1:]) == list(arch.widths[1 : arch.depth])
+    full = [min(a, d) for a, d in zip(arch.ranks, arch.widths, strict=False)]
+    return list(ranks) == full and list(spans[1:]) == list(arch.widths[1 : arch.depth])
