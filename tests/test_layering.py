@@ -31,7 +31,14 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "claims": (CORE | {"rank", "symmetry", "ideals", "fibres"}, {"numpy"}),
     "worksheets": (CORE | {"rank", "symmetry", "ideals", "fibres", "claims", "render"}, {"numpy"}),
     "render": ({"errors", "certificates"}, {"jinja2", "markupsafe", "latex2mathml"}),
-    "cli": (CORE | {"rank", "symmetry", "ideals", "fibres", "claims", "worksheets", "render"}, {"click", "rich"}),
+    "sweeps": (
+        CORE | {"rank", "symmetry", "ideals", "fibres", "claims", "worksheets"},
+        {"pebble", "distributed", "pyarrow"},
+    ),
+    "cli": (
+        CORE | {"rank", "symmetry", "ideals", "fibres", "claims", "worksheets", "sweeps", "render"},
+        {"click", "rich"},
+    ),
     "__main__": ({"cli"}, set()),
     "__init__": (CORE | {"rank", "symmetry", "ideals", "fibres", "claims"}, set()),
     "verifier": (set(), {"flint", "numpy"}),  # only where they may be absent: below
