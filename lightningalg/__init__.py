@@ -27,21 +27,27 @@ from lightningalg.networks.network import Network
 
 if TYPE_CHECKING:
     from lightningalg.claims.dimension import Dimension, dimension
+    from lightningalg.claims.fibre import Fibre, fibre
+    from lightningalg.claims.recovery import Recovery, recover
     from lightningalg.maps.polynomial_map import PolynomialMap
 
 __version__ = "0.1.0"
 __all__ = [
     "Dimension",
+    "Fibre",
     "LightningAlgError",
     "Network",
     "PolynomialMap",
+    "Recovery",
     "convolutional",
     "deep_linear",
     "dimension",
+    "fibre",
     "lightning",
     "monomial",
     "monomial_with_biases",
     "multi_head",
+    "recover",
     "tie",
     "transformer",
 ]
@@ -50,6 +56,10 @@ __all__ = [
 _LAZY = {
     "Dimension": "lightningalg.claims.dimension",
     "dimension": "lightningalg.claims.dimension",
+    "Fibre": "lightningalg.claims.fibre",
+    "fibre": "lightningalg.claims.fibre",
+    "Recovery": "lightningalg.claims.recovery",
+    "recover": "lightningalg.claims.recovery",
     "PolynomialMap": "lightningalg.maps.polynomial_map",
 }
 

@@ -56,6 +56,8 @@ class BlackBox:
         self.function, self.width, self.tokens = function, width, tokens
         self.known: dict[tuple[tuple[Fraction, ...], ...], Rows] = {}
         self.height: int | None = None
+        #: the numbers j of the vectors x_j at which all values of the expansion were asked for
+        self.vectors: tuple[int, ...] = ()
 
     def __call__(self, columns: Sequence[Sequence[Fraction]]) -> Rows:
         """Return the value at the input with these first columns, the others 0."""

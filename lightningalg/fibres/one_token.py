@@ -66,6 +66,8 @@ def one_token(box: BlackBox, layers: int) -> list[OneToken]:
     frame = _Frame.of(box)
     points = [direction(f"x/{j}", box.width) for j in range(2 * box.width + 2)]
     values = [box.one_token(x) for x in (frame.base, *points)]
+    if not box.vectors:
+        box.vectors = tuple(range(len(points)))
     if rank(values) == 1:
         return _with_one_line(box, frame, layers)
     L = _rows_of(points, values[1:])

@@ -75,9 +75,8 @@ def first_probes(box: BlackBox, layers: int, count: int) -> list[Probe]:
     points = [direction(f"x/{j}", d) for j in range(count)]
     functional = _functional([box.one_token(x) for x in points])
     probes = []
-    for x in points:
-        if not dot(functional, box.one_token(x)):
-            continue
+    box.vectors = tuple(j for j, x in enumerate(points) if dot(functional, box.one_token(x)))
+    for x in (points[j] for j in box.vectors):
         for k in range(d):
             y = [Fraction(int(i == k)) for i in range(d)]
             values = [box([x, [n * v for v in y]]) for n in nodes]

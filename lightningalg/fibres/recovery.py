@@ -125,14 +125,8 @@ def recover_virtual(
         except NotANetworkError as error:
             first = first or error
         else:
-            return Recovered(found_M, found_L, method, box, _vectors(box))
+            return Recovered(found_M, found_L, method, box, box.vectors)
     raise first or NotANetworkError("no quadratic forms and lines on one token fit the values on two tokens")
-
-
-def _vectors(box: BlackBox) -> tuple[int, ...]:
-    """Return the numbers j of the x_j at which all values were asked for."""
-    known = [j for j in range(2 * box.width + 100) if (x := box.input_of([direction(f"x/{j}", box.width)])) in box.known]
-    return tuple(j for j in known if any(box.one_token(direction(f"x/{j}", box.width)))) or (0,)
 
 
 def _normal(M: tuple[Rows, ...], L: Rows) -> tuple[tuple[Rows, ...], Rows]:
@@ -164,7 +158,8 @@ def _compare(box: BlackBox, M: tuple[Rows, ...], L: Rows) -> None:
 
 def _on_a_line(box: BlackBox, layers: int) -> tuple[tuple[Rows, ...], Rows]:
     """d_0 = 1: ``f([x]) = L x^(3^l)`` with all M_i = 1."""
-    x = next(v for j in range(100) if (v := direction(f"x/{j}", 1)) != [0])
+    j = next(j for j in range(100) if direction(f"x/{j}", 1) != [0])
+    box.vectors, x = (j,), direction(f"x/{j}", 1)
     return ([[Fraction(1)]],) * layers, [[value / x[0] ** 3**layers] for value in box.one_token(x)]
 
 
