@@ -74,13 +74,18 @@ class VirtualPoint:
 
     def __post_init__(self) -> None:
         arch = self.architecture
+        d = arch.widths[0]
+        shapes = [(d, d)] * arch.depth + [(arch.widths[-1], d)]
+        found = [(len(rows), len(rows[0])) for rows in (*self.M, self.L)]
+        if found != shapes:
+            raise InputError(f"virtual weights of shapes {found}: needed are {shapes}")
         for i, (matrix, bound) in enumerate(zip(self.M, arch.ambient_ranks(), strict=True), start=1):
             if bound < arch.widths[0] and rank(matrix) > bound:
                 raise InputError(f"M_{i} has rank {rank(matrix)}: the network allows at most {bound}")
-        for i, (found, cap) in enumerate(zip(self.spans(), arch.caps, strict=True)):
-            if found > cap:
+        for i, (span, cap) in enumerate(zip(self.spans(), arch.caps, strict=True)):
+            if span > cap:
                 raise InputError(
-                    f"L and M_{i + 1}, ..., M_l span {found} dimensions: the widths allow at most {cap}"
+                    f"L and M_{i + 1}, ..., M_l span {span} dimensions: the widths allow at most {cap}"
                 )
 
     def spans(self) -> list[int]:
