@@ -15,19 +15,23 @@ MAX_QUERIES = 200_000
 _LABEL = "recovery"
 
 
+class MissingValueError(InputError):
+    """A table has no output for an input that is needed."""
+
+
 class NotANetworkError(LightningAlgError):
     """The values are not those of a lightning network of the stated depth; the message names the identity."""
 
 
-def direction(label: str, size: int) -> Vector:
-    """Return the integer vector with entries from -5 to 5 that the seed rule gives for a label.
+def direction(label: str, size: int, bound: int = 5) -> Vector:
+    """Return the integer vector with entries from -bound to bound that the seed rule gives for a label.
 
     Examples
     --------
     >>> direction("x/0", 3) == direction("x/0", 4)[:3]
     True
     """
-    return [Fraction(value % 11 - 5) for value in stream_values(_LABEL, label, size, 2**31 - 1)]
+    return [Fraction(value % (2 * bound + 1) - bound) for value in stream_values(_LABEL, label, size, 2**31 - 1)]
 
 
 class BlackBox:

@@ -10,7 +10,7 @@ from typing import Any
 from lightningalg.certificates.files import read_json, read_text
 from lightningalg.certificates.polynomials import decode_polynomial, decode_rational, encode_matrix
 from lightningalg.errors import InputError, TooLargeError
-from lightningalg.fibres.blackbox import MAX_QUERIES, NotANetworkError
+from lightningalg.fibres.blackbox import MAX_QUERIES, MissingValueError, NotANetworkError
 from lightningalg.fibres.exact import Rows
 from lightningalg.fibres.points import (
     MAX_ENTRIES,
@@ -219,7 +219,7 @@ class Table:
         found = self.pairs.get(tuple(map(tuple, X)))
         if found is None:
             shown = "; ".join(", ".join(str(v) for v in row) for row in X)
-            raise InputError(
+            raise MissingValueError(
                 f"the table has no output for the input [{shown[:200]}]: recover --ask FILE writes all inputs that are needed"
             )
         return found

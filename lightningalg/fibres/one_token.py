@@ -10,10 +10,20 @@ from typing import Any
 
 from lightningalg.engines.flint_rings import PolynomialRing
 from lightningalg.engines.rational_matrices import rational_inverse, rational_nullspace
-from lightningalg.fibres.blackbox import BlackBox, NotANetworkError, direction, interpolation
+from lightningalg.fibres.blackbox import (
+    BlackBox,
+    MissingValueError,
+    NotANetworkError,
+    direction,
+    interpolation,
+)
 from lightningalg.fibres.exact import Rows, Vector, apply, dot, outer, product, rank, scaled, transpose
 
 _RING = PolynomialRing(["t"])
+#: entries of base points and directions: on a line in general position no form vanishes at infinity
+_BOUND = 20
+#: frames tried before the values are refused: one of them may be special for the forms
+_FRAMES = 3
 Line = list[Fraction]  # coefficients of a polynomial in one variable, from degree 0
 
 
@@ -33,10 +43,10 @@ class _Frame:
     basis: tuple[Vector, ...]
 
     @classmethod
-    def of(cls, box: BlackBox) -> _Frame:
+    def of(cls, box: BlackBox, attempt: int) -> _Frame:
         d = box.width
         for number in range(20):
-            base = direction(f"base/{number}", d)
+            base = direction(f"base/{attempt}/{number}", d, _BOUND)
             if any(box.one_token(base)):
                 break
         else:
@@ -44,7 +54,7 @@ class _Frame:
         basis: list[Vector] = []
         number = 0
         while len(basis) < d:
-            vector = direction(f"direction/{number}", d)
+            vector = direction(f"direction/{attempt}/{number}", d, _BOUND)
             number += 1
             if rank([*basis, vector]) > len(basis):
                 basis.append(vector)
@@ -63,7 +73,21 @@ def one_token(box: BlackBox, layers: int) -> list[OneToken]:
     NotANetworkError
         If f is not of that form along some line.
     """
-    frame = _Frame.of(box)
+    first: NotANetworkError | None = None
+    for attempt in range(_FRAMES):
+        try:
+            return _with_frame(box, _Frame.of(box, attempt), layers)
+        except NotANetworkError as error:
+            first = first or error
+        except MissingValueError:
+            if first is None:
+                raise
+            raise first from None
+    assert first is not None
+    raise first
+
+
+def _with_frame(box: BlackBox, frame: _Frame, layers: int) -> list[OneToken]:
     points = [direction(f"x/{j}", box.width) for j in range(2 * box.width + 2)]
     values = [box.one_token(x) for x in (frame.base, *points)]
     if not box.vectors:

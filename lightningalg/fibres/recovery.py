@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from lightningalg.engines.rational_matrices import exact_matrix, exact_rows, rational_inverse
 from lightningalg.errors import TooLargeError
 from lightningalg.fibres.blackbox import BlackBox, NotANetworkError, direction
 from lightningalg.fibres.exact import (
@@ -62,11 +63,21 @@ class Recovered:
     vectors: tuple[int, ...]
 
 
-def value_at(M: tuple[Rows, ...], L: Rows, X: Rows) -> Rows:
-    """Return ``L P_l`` at X."""
+def value_at(M: Sequence[Rows], L: Rows, X: Rows) -> Rows:
+    """Return ``L P_l`` at X.
+
+    Examples
+    --------
+    >>> value_at([[[1]]], [[2]], [[1, 2]])
+    [[Fraction(10, 1), Fraction(20, 1)]]
+    """
+    return exact_rows(_value([exact_matrix(matrix) for matrix in M], exact_matrix(L), exact_matrix(X)))
+
+
+def _value(M: Sequence[Any], L: Any, P: Any) -> Any:
     for matrix in M:
-        X = product(X, product(transpose(X), product(matrix, X)))
-    return product(L, X)
+        P = P * (P.transpose() * (matrix * P))
+    return L * P
 
 
 def recover_virtual(
@@ -144,8 +155,9 @@ def _normal(M: tuple[Rows, ...], L: Rows) -> tuple[tuple[Rows, ...], Rows]:
 
 def _compare(box: BlackBox, M: tuple[Rows, ...], L: Rows) -> None:
     """Compare the network with all known values."""
+    matrices, last = [exact_matrix(matrix) for matrix in M], exact_matrix(L)
     for X, wanted in box.known.items():
-        found = value_at(M, L, [list(row) for row in X])
+        found = exact_rows(_value(matrices, last, exact_matrix(X)))
         if found != wanted:
             i, k = next(
                 (i, k) for i, row in enumerate(wanted) for k, value in enumerate(row) if found[i][k] != value
@@ -198,8 +210,6 @@ def _last_matrix(box: BlackBox, probes: list[Probe], M: list[Rows]) -> Rows:
             points.append(probe.x)
     if len(points) < box.width:
         raise NotANetworkError("the function is 0 on one token at too many x asked for")
-    from lightningalg.engines.rational_matrices import rational_inverse
-
     columns = []
     for x in points:
         value = Fraction(1)
