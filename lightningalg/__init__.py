@@ -19,6 +19,7 @@ from lightningalg.builders import (
     monomial,
     monomial_with_biases,
     multi_head,
+    normalized,
     tie,
     transformer,
 )
@@ -29,10 +30,12 @@ if TYPE_CHECKING:
     from lightningalg.claims.dimension import Dimension, dimension
     from lightningalg.claims.fibre import Fibre, fibre
     from lightningalg.claims.recovery import Recovery, recover
+    from lightningalg.maps.analytic_map import AnalyticMap
     from lightningalg.maps.polynomial_map import PolynomialMap
 
 __version__ = "0.1.0"
 __all__ = [
+    "AnalyticMap",
     "Dimension",
     "Fibre",
     "LightningAlgError",
@@ -47,6 +50,7 @@ __all__ = [
     "monomial",
     "monomial_with_biases",
     "multi_head",
+    "normalized",
     "recover",
     "tie",
     "transformer",
@@ -54,6 +58,7 @@ __all__ = [
 
 #: loaded when first used: they bring numpy and python-flint
 _LAZY = {
+    "AnalyticMap": "lightningalg.maps.analytic_map",
     "Dimension": "lightningalg.claims.dimension",
     "dimension": "lightningalg.claims.dimension",
     "Fibre": "lightningalg.claims.fibre",
