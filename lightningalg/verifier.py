@@ -2578,7 +2578,9 @@ def parse_fibre_point(value: Any, work: Work) -> FibrePoint:
 def weights_point(value: dict[str, Any], work: Work) -> FibrePoint:
     """The virtual weights of a network's weights."""
     network = parse_network(value["network"])
-    require_supported(network.is_chain(ATTENTION), "a fibre of a network that is no chain of attention layers")
+    require_supported(
+        network.is_chain(ATTENTION), "a fibre of a network that is no chain of attention layers"
+    )
     require_supported(len(network.layers) <= MAX_FIBRE_LAYERS, f"{len(network.layers)} layers")
     flat = array(value["weights"], "point", "weights")
     count = network.parameters()
@@ -2588,7 +2590,8 @@ def weights_point(value: dict[str, Any], work: Work) -> FibrePoint:
     M = []
     for layer in network.layers:
         Q, K, V = (
-            [[next(numbers) for _ in range(columns)] for _ in range(rows)] for _, rows, columns in layer.shapes()
+            [[next(numbers) for _ in range(columns)] for _ in range(rows)]
+            for _, rows, columns in layer.shapes()
         )
         if U is not None:
             Q, K, V = times(Q, U, work), times(K, U, work), times(V, U, work)
@@ -2973,7 +2976,9 @@ class FactoredProduct:
         fields(value, "factors", "factor", ("kind", "entries", "discriminant"))
         kind = value["kind"]
         require(kind in ("linear", "conjugate", "quadric"), "factors", "factor of the kind {}", kind)
-        entries = rational_matrix(value["entries"], 1 if kind == "linear" else self.d, self.d, "factors", "factor")
+        entries = rational_matrix(
+            value["entries"], 1 if kind == "linear" else self.d, self.d, "factors", "factor"
+        )
         D = fraction(value["discriminant"], "factors", "discriminant")
         head = next((x for row in entries for x in row if x), None)
         require(head == 1, "factors", "the first entry of a factor that is not 0 must be 1")
@@ -3112,14 +3117,20 @@ def check_conjugate_pair(certificate: dict[str, Any], work: Work) -> str:
         certificate["point"], "point", "point", ("space", "tokens", "widths", "ranks", "w", "form", "q")
     )
     tokens, widths, ranks = parse_sizes(point)
-    require(len(ranks) == 1 and tokens >= 2, "point", "a conjugate pair is for one layer and two tokens or more")
+    require(
+        len(ranks) == 1 and tokens >= 2, "point", "a conjugate pair is for one layer and two tokens or more"
+    )
     d = widths[0]
     form = rational_matrix(point["form"], d, d, "point", "form")
     (w,), (q,) = (
         rational_matrix([point[key]], 1, size, "point", key) for key, size in (("w", widths[1]), ("q", d))
     )
     require(any(w) and any(q), "point", "w or q is 0")
-    require(form == flipped(form) and rational_rank(form, work) == 2, "point", "the form is not symmetric of rank 2")
+    require(
+        form == flipped(form) and rational_rank(form, work) == 2,
+        "point",
+        "the form is not symmetric of rank 2",
+    )
     D = -minor_of_rank_two(form)
     require(not is_rational_square(D), "point", "the form has rational linear factors")
     compare("fields", "witness", certificate["witness"], {})
@@ -3200,7 +3211,8 @@ def check_recovery(certificate: dict[str, Any], report: Report) -> str:
     require_supported(layers <= MAX_RECOVERY_LAYERS, f"recovery of {layers} layers")
     require_supported(max(d, height, tokens) <= MAX_RECOVERY_WIDTH, "recovery of widths or tokens above 40")
     vectors = [
-        integer(j, "recovery", "vector", 0, 10**6) for j in array(subject["vectors"], "recovery", "vectors", 1)
+        integer(j, "recovery", "vector", 0, 10**6)
+        for j in array(subject["vectors"], "recovery", "vectors", 1)
     ]
     require(vectors == sorted(set(vectors)), "recovery", "vectors are not in increasing order")
     claim = fields(certificate["claim"], "claim", "claim", ("quantity", "relation", "M", "L"))
@@ -3215,7 +3227,9 @@ def check_recovery(certificate: dict[str, Any], report: Report) -> str:
     compare("fields", "witness", certificate["witness"], {})
     work = Work("a recovery")
     probes = recovery_inputs(d, tokens, layers, vectors)
-    bits = max(x.numerator.bit_length() + x.denominator.bit_length() for rows in (*M, L) for row in rows for x in row)
+    bits = max(
+        x.numerator.bit_length() + x.denominator.bit_length() for rows in (*M, L) for row in rows for x in row
+    )
     # numbers grow to the power 3^l
     work.spend(len(probes) * layers * d * d * max(2, tokens) * (1 + bits * 3**layers // 20_000) // 4)
     stated = subject["values_sha256"]
@@ -3230,7 +3244,11 @@ def check_recovery(certificate: dict[str, Any], report: Report) -> str:
     compare("values", "values_sha256", stated, digest.hexdigest())
     if relation == "determined":
         check_determined(M, L, tokens, vectors, work)
-    what = "determine the weights up to scaling" if relation == "determined" else "are those of the stated weights"
+    what = (
+        "determine the weights up to scaling"
+        if relation == "determined"
+        else "are those of the stated weights"
+    )
     return f"recovery, width {d} to {height}, {layers} layers, tokens {tokens}: {len(probes)} values {what} (exact)"
 
 
@@ -3269,11 +3287,16 @@ def check_determined(M: list[Rows], L: Rows, tokens: int, vectors: list[int], wo
             q, b = bilinear(x, matrix, x), bilinear(x, matrix, y)
             rows.append([u * (v * q - b * w) for u in x for v, w in zip(y, x, strict=True)])
         rank = rank_modulo(rows, work) if rows else 0
-        require(rank == d * d - 1, "determined", f"layer {number}: rank {rank} modulo a prime, {d * d - 1} is needed")
+        require(
+            rank == d * d - 1,
+            "determined",
+            f"layer {number}: rank {rank} modulo a prime, {d * d - 1} is needed",
+        )
         pairs = [
             (x, y)
             for x, y in pairs
-            if bilinear(x, matrix, x) * bilinear(y, matrix, y) != bilinear(x, matrix, y) * bilinear(y, matrix, x)
+            if bilinear(x, matrix, x) * bilinear(y, matrix, y)
+            != bilinear(x, matrix, y) * bilinear(y, matrix, x)
         ]
 
 

@@ -81,7 +81,10 @@ def fibre(point: WeightsPoint | VirtualPoint | ConjugatePair | Network, *, seed:
     weights = weights_fibre(virtual_point, found) if isinstance(point, WeightsPoint) else None
     claim = {
         "quantity": "fibre",
-        "virtual": {**found.to_json(), "degree": None if found.degree is None else encode_rational(found.degree)},
+        "virtual": {
+            **found.to_json(),
+            "degree": None if found.degree is None else encode_rational(found.degree),
+        },
         "weights": None if weights is None else weights.to_json(),
     }
     certificate = None
@@ -98,7 +101,9 @@ def _of_conjugate_pair(pair: ConjugatePair) -> Fibre:
     certificate = Certificate("fibre", {"point": pair.to_json()}, claim, {}, provenance())
     sentences = [
         "conjugate pair: one component of degree 4 over QQ, two conjugate orbits of the scalings over the complex numbers",
-        "real, but not rational weights exist" if real else "no real weights give this function: it lies outside the neuromanifold",
+        "real, but not rational weights exist"
+        if real
+        else "no real weights give this function: it lies outside the neuromanifold",
     ]
     return Fibre(found, None, tuple(sentences), certificate)
 
@@ -122,7 +127,9 @@ def _sentences(point: VirtualPoint, found: VirtualFibre, weights: WeightsFibre |
         assert found.verdict == OPEN
         lines = [f"open: {_open(found)}"]
     if found.multiplicity not in (None, 1):
-        lines.append(f"as a scheme it is not reduced: multiplicity {found.multiplicity} (the two orbits of the swap coincide)")
+        lines.append(
+            f"as a scheme it is not reduced: multiplicity {found.multiplicity} (the two orbits of the swap coincide)"
+        )
     if found.verdict == EXCESS:
         why = "one token" if tokens == 1 else f"M_{behind} has rank 1"
         lines.append(f"{why}: of {', '.join(skew)} only the symmetric {parts} can be seen")
@@ -147,7 +154,9 @@ def _count(number: int | None) -> str:
 def _why(point: VirtualPoint, found: VirtualFibre) -> str:
     l, witness = point.architecture.depth, found.witness
     if witness["skew"] is not None:
-        return f": the skew layer M_{witness['skew']['layer']} can stand at places {witness['skew']['places']}"
+        return (
+            f": the skew layer M_{witness['skew']['layer']} can stand at places {witness['skew']['places']}"
+        )
     if found.case == "peeled":
         return f": M_{l} = k m^T and L = w v^T, and k and v exchanged"
     if witness["tail"]["product"] is not None:

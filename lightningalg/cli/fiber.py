@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 @click.command("fiber", epilog="Exit code: 0 the fibre is known, 1 it is open, 2 bad input.")
 @network_options
 @click.option("--point", metavar="FILE", help="Point: .toml or .json, see below (default: by --seed).")
-@click.option("--seed", default="0", show_default=True, help="Decides the weights, of full ranks, where no point is given.")
+@click.option(
+    "--seed",
+    default="0",
+    show_default=True,
+    help="Decides the weights, of full ranks, where no point is given.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
 @click.option("--out", metavar="CERT.json", help="Write the certificate here.")
 def command(point: str | None, seed: str, as_json: bool, out: str | None, **network_flags: Any) -> int:
@@ -45,7 +50,9 @@ def command(point: str | None, seed: str, as_json: bool, out: str | None, **netw
     from lightningalg.fibres.points import generated_point
 
     progress = Progress()
-    given = generated_point(network, validate_seed(seed)) if point is None else read_point(Path(point), network)
+    given = (
+        generated_point(network, validate_seed(seed)) if point is None else read_point(Path(point), network)
+    )
     progress("checking ranks, forms and factorisations")
     found = fibre(given)
     if out is not None and found.certificate is not None:

@@ -18,10 +18,19 @@ if TYPE_CHECKING:
 )
 @click.argument("table", metavar="TABLE", required=False)
 @click.option("--layers", type=click.IntRange(1, 5), required=True, metavar="L", help="Number of layers.")
-@click.option("--ask", metavar="FILE", help="Write the inputs that are needed (with --widths d0,dl), and end.")
+@click.option(
+    "--ask", metavar="FILE", help="Write the inputs that are needed (with --widths d0,dl), and end."
+)
 @click.option("--widths", metavar="d0,..,dl", help="All widths: also give (Q, K, V); needs --ranks.")
 @click.option("--ranks", metavar="a1,..,al", help="Attention ranks for (Q, K, V).")
-@click.option("--tokens", type=click.IntRange(1, 1000), default=2, show_default=True, metavar="t", help="Tokens, for --ask.")
+@click.option(
+    "--tokens",
+    type=click.IntRange(1, 1000),
+    default=2,
+    show_default=True,
+    metavar="t",
+    help="Tokens, for --ask.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
 @click.option("--out", metavar="CERT.json", help="Write the certificate here.")
 def command(
@@ -88,7 +97,9 @@ def _recover(values: Any, layers: int, widths: list[int] | None, ranks: list[int
     )
     for number, (X, wanted) in enumerate(values.pairs.items(), start=1):
         if value_at(found.M, found.L, [list(row) for row in X]) != wanted:
-            raise NotANetworkError(f"pair {number} of the table has another value than the weights that the other pairs determine")
+            raise NotANetworkError(
+                f"pair {number} of the table has another value than the weights that the other pairs determine"
+            )
     return found
 
 
@@ -150,7 +161,9 @@ def _show(found: Recovery, out: str | None) -> None:
     if found.determined:
         click.echo(f"The {found.inputs} values determine (M, L) up to scaling.")
     else:
-        click.echo(f"These weights have all {found.inputs} values; what else has the same function is said by the fibre:")
+        click.echo(
+            f"These weights have all {found.inputs} values; what else has the same function is said by the fibre:"
+        )
     for sentence in found.fibre.sentences:
         click.echo(f"  {sentence}")
     kept = f" -> {out}" if out else ": keep it with --out CERT.json"

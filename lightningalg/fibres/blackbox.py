@@ -31,7 +31,9 @@ def direction(label: str, size: int, bound: int = 5) -> Vector:
     >>> direction("x/0", 3) == direction("x/0", 4)[:3]
     True
     """
-    return [Fraction(value % (2 * bound + 1) - bound) for value in stream_values(_LABEL, label, size, 2**31 - 1)]
+    return [
+        Fraction(value % (2 * bound + 1) - bound) for value in stream_values(_LABEL, label, size, 2**31 - 1)
+    ]
 
 
 class BlackBox:

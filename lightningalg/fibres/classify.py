@@ -62,7 +62,16 @@ class VirtualFibre:
 
     def to_json(self) -> dict[str, Any]:
         """Return the object ``virtual`` of the claim, FORMAT.md section 16."""
-        names = ("verdict", "dimension", "degree", "components", "real", "rational", "multiplicity", "comparison")
+        names = (
+            "verdict",
+            "dimension",
+            "degree",
+            "components",
+            "real",
+            "rational",
+            "multiplicity",
+            "comparison",
+        )
         return {name: getattr(self, name) for name in names}
 
 

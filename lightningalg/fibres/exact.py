@@ -121,7 +121,5 @@ def capped_rank(rows: Rows) -> int:
         return 0
     i, j = next((i, j) for i, row in enumerate(rows) for j, value in enumerate(row) if value)
     head = rows[i]
-    flat = all(
-        head[j] * value == row[j] * top for row in rows for value, top in zip(row, head, strict=True)
-    )
+    flat = all(head[j] * value == row[j] * top for row in rows for value, top in zip(row, head, strict=True))
     return 1 if flat else 2

@@ -138,7 +138,9 @@ def matrix(value: Any, rows: int, columns: int, what: str) -> Rows:
         raise TooLargeError(f"{what}: {rows} x {columns} entries; accepted are at most {MAX_ENTRIES}")
     listed = isinstance(value, list) and len(value) == rows
     if not listed or not all(isinstance(row, list) and len(row) == columns for row in value):
-        raise InputError(f"{what} must be a {rows} x {columns} matrix: a list of {rows} rows of {columns} entries")
+        raise InputError(
+            f"{what} must be a {rows} x {columns} matrix: a list of {rows} rows of {columns} entries"
+        )
     return [[_entry(entry, what) for entry in row] for row in value]
 
 
@@ -166,7 +168,9 @@ class Table:
     def __init__(self, value: Mapping[str, Any]):
         kinds = [key for key in ("pairs", "coefficients") if key in value]
         if len(kinds) != 1 or set(value) != {"width", "height", "tokens", kinds[0]}:
-            raise InputError('accepted are the fields "width", "height", "tokens" and one of "pairs", "coefficients"')
+            raise InputError(
+                'accepted are the fields "width", "height", "tokens" and one of "pairs", "coefficients"'
+            )
         self.width, self.height, self.tokens = (_size(value, key) for key in ("width", "height", "tokens"))
         self.pairs: dict[tuple[tuple[Fraction, ...], ...], Rows] = {}
         self.polynomials: list[list[dict[tuple[int, ...], Fraction]]] | None = None
@@ -190,7 +194,9 @@ class Table:
             if not isinstance(pair, Mapping) or set(pair) != {"input", "output"}:
                 raise InputError(f'pair {number} must have the fields "input" and "output"')
             rows = matrix(pair["input"], self.width, self.tokens, f"input of pair {number}")
-            output = [[_entry_of_value(v, number) for v in row] for row in _rows(pair["output"], self, number)]
+            output = [
+                [_entry_of_value(v, number) for v in row] for row in _rows(pair["output"], self, number)
+            ]
             key = tuple(map(tuple, rows))
             if self.pairs.setdefault(key, output) != output:
                 raise NotANetworkError(f"pair {number}: the same input has two different outputs")

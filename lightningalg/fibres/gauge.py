@@ -118,7 +118,9 @@ def _of_rank(form: Rows, a: int, number: int) -> Rows:
     total = [[Fraction(0)] * len(form) for _ in form]
     needed = len(squares) - a
     if 2 * needed > len(squares):
-        raise InputError(f"the form of layer {number} has rank {len(squares)}: rank {a} allows at most {2 * a}")
+        raise InputError(
+            f"the form of layer {number} has rank {len(squares)}: rank {a} allows at most {2 * a}"
+        )
     while needed > 0:
         pair = next(
             ((p, q) for p, q in combinations(squares, 2) if rational_root(-q[0] / p[0]) is not None), None

@@ -65,8 +65,12 @@ def _samples(width: int, height: int, layers: int) -> list[tuple[tuple[Rows, ...
     """Return weights for which all stages are needed: rank 2 (more vectors), rank 1 first, and L of rank 1."""
 
     def outer_sum(label: str, rank: int) -> Rows:
-        pairs = [(direction(f"{label}/{n}/k", width), direction(f"{label}/{n}/m", width)) for n in range(rank)]
-        return [[sum((k[i] * m[j] for k, m in pairs), Fraction(0)) for j in range(width)] for i in range(width)]
+        pairs = [
+            (direction(f"{label}/{n}/k", width), direction(f"{label}/{n}/m", width)) for n in range(rank)
+        ]
+        return [
+            [sum((k[i] * m[j] for k, m in pairs), Fraction(0)) for j in range(width)] for i in range(width)
+        ]
 
     L = [direction(f"sample/L/{r}", width) for r in range(height)]
     flat = [[(r + 1) * v for v in L[0]] for r in range(height)]

@@ -121,7 +121,9 @@ def _scaled(box: BlackBox, frame: _Frame, L: Rows, forms: Sequence[Rows]) -> One
     found, wanted = apply(L, frame.base), box.one_token(frame.base)
     position = next(i for i, entry in enumerate(wanted) if entry)
     if not found[position] or not value:
-        raise NotANetworkError(f"on one token no linear form and quadratic forms fit at x = {_show(frame.base)}")
+        raise NotANetworkError(
+            f"on one token no linear form and quadratic forms fit at x = {_show(frame.base)}"
+        )
     return OneToken(scaled(L, wanted[position] / (found[position] * value)), tuple(forms))
 
 
@@ -150,9 +152,7 @@ def _rows_of(points: Sequence[Vector], values: Sequence[Vector]) -> Rows:
 def _restriction(box: BlackBox, a: Vector, b: Vector, layers: int, functional: Vector) -> Line:
     """Return ``c^T f(a + t b)`` as a polynomial in t of degree at most 3^l."""
     nodes = list(range(3**layers + 1))
-    values = [
-        dot(functional, box.one_token([x + n * y for x, y in zip(a, b, strict=True)])) for n in nodes
-    ]
+    values = [dot(functional, box.one_token([x + n * y for x, y in zip(a, b, strict=True)])) for n in nodes]
     return apply(_vandermonde(len(nodes)), values)
 
 
@@ -272,7 +272,9 @@ def _with_one_line(box: BlackBox, frame: _Frame, layers: int) -> list[OneToken]:
     return found
 
 
-def _carried(parts: list[tuple[Line, int]], layers: int, a: Vector, b: Vector) -> tuple[int, Line, list[Line]]:
+def _carried(
+    parts: list[tuple[Line, int]], layers: int, a: Vector, b: Vector
+) -> tuple[int, Line, list[Line]]:
     """Split along a line: ``l * prod q_i^(3^(l-i))``; where all multiplicities are divisible by 3, q_l = l^2.
 
     The directions are so general that no form vanishes on them: restrictions keep their degrees.
@@ -307,9 +309,14 @@ def _cubic_factors(frame: _Frame, cubic: Any) -> list[tuple[Vector, Rows]]:
     for i, j in combinations(range(d), 2):
         one, two = cubic(i, j)[1][3] - c[i] - c[j], cubic(i, i, j)[1][3] - 8 * c[i] - c[j]
         # one = u + v, two = 4u + 2v for the coefficients u of x_i^2 x_j and v of x_i x_j^2
-        terms[_exponents(d, i, i, j)], terms[_exponents(d, i, j, j)] = (two - 2 * one) / 2, (4 * one - two) / 2
+        terms[_exponents(d, i, i, j)], terms[_exponents(d, i, j, j)] = (
+            (two - 2 * one) / 2,
+            (4 * one - two) / 2,
+        )
     for i, j, k in combinations(range(d), 3):
-        pairs = sum(terms[_exponents(d, *p)] for a, b in combinations((i, j, k), 2) for p in ((a, a, b), (a, b, b)))
+        pairs = sum(
+            terms[_exponents(d, *p)] for a, b in combinations((i, j, k), 2) for p in ((a, a, b), (a, b, b))
+        )
         terms[_exponents(d, i, j, k)] = cubic(i, j, k)[1][3] - c[i] - c[j] - c[k] - pairs
     ring = PolynomialRing([f"x{i}" for i in range(d)])
     form = ring.from_terms(terms)
@@ -321,7 +328,9 @@ def _cubic_factors(frame: _Frame, cubic: Any) -> list[tuple[Vector, Rows]]:
             line = apply(transpose(back), _vector(factor, d))
             found.append((line, product(transpose(back), product(_symmetric(quotient, d), back))))
     if not found:
-        raise NotANetworkError("on one token there is no rational linear factor: the outputs are no multiples of a linear form")
+        raise NotANetworkError(
+            "on one token there is no rational linear factor: the outputs are no multiples of a linear form"
+        )
     return found
 
 

@@ -81,7 +81,9 @@ def first_probes(box: BlackBox, layers: int, count: int) -> list[Probe]:
             y = [Fraction(int(i == k)) for i in range(d)]
             values = [box([x, [n * v for v in y]]) for n in nodes]
             first = [dot(functional, [row[0] for row in value]) for value in values]
-            second = [dot(functional, [row[1] for row in value]) / n for value, n in zip(values, nodes, strict=True)]
+            second = [
+                dot(functional, [row[1] for row in value]) / n for value, n in zip(values, nodes, strict=True)
+            ]
             a, b = ([dot(line, column) for line in table] for column in (first, second))
             probes.append(Probe(x, y, a, b, constant(Fraction(0), length), constant(Fraction(1), length)))
     return probes
@@ -91,7 +93,9 @@ def _functional(values: list[Vector]) -> Vector:
     """Return a functional of the outputs that is not 0 at most of the values."""
     height = len(values[0])
     if not any(any(value) for value in values):
-        raise NotANetworkError("f([x, 0, ..., 0]) = 0 at all x asked for: no method for layers without a quadratic form")
+        raise NotANetworkError(
+            "f([x, 0, ..., 0]) = 0 at all x asked for: no method for layers without a quadratic form"
+        )
     candidates = [direction(f"functional/{n}", height) for n in range(4)]
     candidates += [[Fraction(int(i == k)) for i in range(height)] for k in range(height)]
     return max(candidates, key=lambda c: sum(bool(dot(c, value)) for value in values))
@@ -124,7 +128,9 @@ def layer_matrix(probes: list[Probe], level: int) -> list[Rows]:
         )
     basis = [[v[i * d : (i + 1) * d] for i in range(d)] for v in rational_nullspace(equations)]
     if not basis:
-        raise NotANetworkError(f"layer {level + 1}: no matrix M satisfies x^T M y = rho(x, y) x^T M x at all x, y asked for")
+        raise NotANetworkError(
+            f"layer {level + 1}: no matrix M satisfies x^T M y = rho(x, y) x^T M x at all x, y asked for"
+        )
     return basis
 
 

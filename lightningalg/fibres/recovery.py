@@ -38,6 +38,7 @@ from lightningalg.fibres.peel import (
 
 MAX_LAYERS, MAX_WIDTH = 5, 40
 
+
 @dataclass(frozen=True, slots=True)
 class Recovered:
     """Virtual weights with exactly the values of the function at all inputs asked for.
@@ -80,9 +81,7 @@ def _value(M: Sequence[Any], L: Any, P: Any) -> Any:
     return L * P
 
 
-def recover_virtual(
-    function: Callable[[Rows], Any], *, width: int, tokens: int, layers: int
-) -> Recovered:
+def recover_virtual(function: Callable[[Rows], Any], *, width: int, tokens: int, layers: int) -> Recovered:
     """Return virtual weights of a black box that is a lightning network of known depth.
 
     Parameters
@@ -191,7 +190,9 @@ def _peeled(box: BlackBox, layers: int, count: int) -> tuple[str, list[tuple[tup
         if len(basis) > 1:
             m = common_right_factor(basis)
             if m is None:
-                raise AmbiguousError(f"layer {level + 1}: the values leave {len(basis)} dimensions of matrices")
+                raise AmbiguousError(
+                    f"layer {level + 1}: the values leave {len(basis)} dimensions of matrices"
+                )
             return "one token", _with_rank_one(box, layers, M, m)
         M.append(normalised(basis[0]))
         if level + 1 < layers:
@@ -270,5 +271,3 @@ def _show(X: Any) -> str:
 def _short(value: Fraction) -> str:
     text = str(value)
     return text if len(text) <= 60 else f"{text[:40]}... ({len(text)} characters)"
-
-

@@ -237,5 +237,3 @@ def _exchanges(point: VirtualPoint, forms: Sequence[Rows], j: int) -> bool:
     line = rank_one_factors(point.L)[1]
     squares = all(capped_rank(f) == 1 and proportional(rank_one_factors(f)[0], line) for f in forms)
     return squares and not proportional(rank_one_factors(point.M[j - 1])[0], line)
-
-

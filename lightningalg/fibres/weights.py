@@ -19,9 +19,7 @@ def factor_dimension(a: int, size: int, rank: int) -> int:
     >>> factor_dimension(2, 3, 2), factor_dimension(2, 2, 0)
     (4, 5)
     """
-    return max(
-        a * size + s * (a - size) + (s - rank) * (size - s) for s in range(rank, min(a, size) + 1)
-    )
+    return max(a * size + s * (a - size) + (s - rank) * (size - s) for s in range(rank, min(a, size) + 1))
 
 
 def weights_dimension(arch: Architecture, spans: Sequence[int], ranks: Sequence[int]) -> int:

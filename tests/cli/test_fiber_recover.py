@@ -106,7 +106,9 @@ def table(capfd, tmp_path, change=None):
 
 def test_recovery_from_a_table(capfd, tmp_path):
     path, out = table(capfd, tmp_path), tmp_path / "r.json"
-    found = call(capfd, "recover", path, "--layers", "2", "--widths", "2,2,2", "--ranks", "2,2", "--json", "--out", out).json
+    found = call(
+        capfd, "recover", path, "--layers", "2", "--widths", "2,2,2", "--ranks", "2,2", "--json", "--out", out
+    ).json
     assert found["recovered"]
     assert found["determined"]
     assert found["M"] == [[[1, 2], [3, 5]], [[1, "-1/2"], ["1/2", "1/2"]]]
@@ -117,9 +119,11 @@ def test_recovery_from_a_table(capfd, tmp_path):
 
 def test_one_changed_output_is_inconsistent(capfd, tmp_path):
     for number in (0, 10, -1):
+
         def change(value, number=number):
             entry = value["pairs"][number]["output"][0]
             entry[0] = str(F(entry[0]) + F(1, 10**6))
+
         answer = call(capfd, "recover", table(capfd, tmp_path, change), "--layers", "2")
         assert answer.code == 1
         assert answer.out.startswith("not a lightning network of 2 layers: ")

@@ -13,7 +13,9 @@ def value(M, L, X):
     """L P_l, by the definition, with nested sums."""
 
     def mul(A, B):
-        return [[sum(A[i][k] * B[k][j] for k in range(len(B))) for j in range(len(B[0]))] for i in range(len(A))]
+        return [
+            [sum(A[i][k] * B[k][j] for k in range(len(B))) for j in range(len(B[0]))] for i in range(len(A))
+        ]
 
     P = X
     for m in M:

@@ -38,8 +38,15 @@ def certificates():
         certificate = la.fibre(pt.stratum(name)).certificate
         if certificate is not None:
             found[name] = certificate.to_json()
-    for widths, ranks, tokens in [((2, 2, 1), (1, 1), 2), ((3, 2, 3), (2, 1), 2), ((2, 3, 2), (2, 2), 3), ((3, 2), (1,), 1)]:
-        found[f"weights {widths} {ranks}"] = la.fibre(pt.generated(widths, ranks, tokens)).certificate.to_json()
+    for widths, ranks, tokens in [
+        ((2, 2, 1), (1, 1), 2),
+        ((3, 2, 3), (2, 1), 2),
+        ((2, 3, 2), (2, 2), 3),
+        ((3, 2), (1,), 1),
+    ]:
+        found[f"weights {widths} {ranks}"] = la.fibre(
+            pt.generated(widths, ranks, tokens)
+        ).certificate.to_json()
     found["conjugate pair"] = la.fibre(PAIR).certificate.to_json()
     found["recovery"] = recovered([pt.GENERAL], pt.FULL_L).to_json()
     found["recovery, two layers"] = recovered([pt.GENERAL, pt.SYMMETRIC], pt.rows([1, 3])).to_json()
@@ -49,7 +56,9 @@ def certificates():
 
 CERTIFICATES = certificates()
 SCHEMA = json.loads(
-    (resources.files("lightningalg.certificates") / "schemas" / "certificate-v1.schema.json").read_text("utf-8")
+    (resources.files("lightningalg.certificates") / "schemas" / "certificate-v1.schema.json").read_text(
+        "utf-8"
+    )
 )
 
 
@@ -90,7 +99,9 @@ def confirms(certificate):
         flat, layers = iter([F(v) for v in point["weights"]]), []
         for block in network.parameter_blocks:
             layers.append([[next(flat) for _ in range(block.shape[1])] for _ in range(block.shape[0])])
-        found = la.fibre(WeightsPoint(network, tuple(zip(layers[::3], layers[1::3], layers[2::3], strict=True))))
+        found = la.fibre(
+            WeightsPoint(network, tuple(zip(layers[::3], layers[1::3], layers[2::3], strict=True)))
+        )
     else:
         from lightningalg.fibres.points import virtual_from_tables
 
@@ -163,7 +174,11 @@ def test_reproduced_is_not_called_determined():
 
 @pytest.mark.parametrize("size", [2000, 10**6])
 def test_huge_sizes_are_unsupported_at_once(size):
-    for name, path in [("recovery", ("recovery", "width")), ("recovery", ("recovery", "tokens")), ("recovery", ("recovery", "layers"))]:
+    for name, path in [
+        ("recovery", ("recovery", "width")),
+        ("recovery", ("recovery", "tokens")),
+        ("recovery", ("recovery", "layers")),
+    ]:
         altered = ex.seal(put(CERTIFICATES[name], path, size))
         verdict = verifier.check(altered)
         assert verdict.verdict == "unsupported"

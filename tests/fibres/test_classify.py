@@ -109,13 +109,23 @@ def kernel_dimension(point, seed=0):
         def mul(A, B):
             a, da = A
             b, db = B
+
             def prod(x, y):
-                return [[sum(x[i][k] * y[k][j] for k in range(len(y))) % p for j in range(len(y[0]))] for i in range(len(x))]
-            return prod(a, b), [[(u + v) % p for u, v in zip(r, s, strict=True)] for r, s in zip(prod(da, b), prod(a, db), strict=True)]
+                return [
+                    [sum(x[i][k] * y[k][j] for k in range(len(y))) % p for j in range(len(y[0]))]
+                    for i in range(len(x))
+                ]
+
+            return prod(a, b), [
+                [(u + v) % p for u, v in zip(r, s, strict=True)]
+                for r, s in zip(prod(da, b), prod(a, db), strict=True)
+            ]
 
         def weight(rows, offset):
             width = len(rows[0])
-            return rows, [[int(offset + i * width + j == index) for j in range(width)] for i in range(len(rows))]
+            return rows, [
+                [int(offset + i * width + j == index) for j in range(width)] for i in range(len(rows))
+            ]
 
         P = (X, [[0] * t for _ in X])
         for number, m in enumerate(M):
@@ -207,7 +217,9 @@ def test_a_tensor_of_no_layer_is_refused():
 def sliced_degree(A, V, seed=1):
     """Length of fibre intersected with a general hyperplane: standard monomials of a Groebner basis by FLINT."""
     d, height = len(A), len(V)
-    names = [f"a{i}{j}" for i in range(d) for j in range(d)] + [f"v{i}{j}" for i in range(height) for j in range(d)]
+    names = [f"a{i}{j}" for i in range(d) for j in range(d)] + [
+        f"v{i}{j}" for i in range(height) for j in range(d)
+    ]
     ring = flint.fmpz_mpoly_ctx.get(tuple(names), flint.Ordering.degrevlex)
     gens = ring.gens()
     a = [gens[i * d : (i + 1) * d] for i in range(d)]
@@ -217,8 +229,10 @@ def sliced_degree(A, V, seed=1):
         for x in range(d):
             for y in range(x, d):
                 for c in range(d):
+
                     def coefficient(P, Q, i=i, x=x, y=y, c=c):
                         return P[i][x] * Q[y][c] + (P[i][y] * Q[x][c] if x != y else 0)
+
                     system.append(coefficient(v, a) - int(coefficient(V, A)))
     chance = random.Random(seed)
     system.append(sum((chance.randint(1, 30) * g for g in gens), start=gens[0] * 0) - 1)
@@ -231,7 +245,9 @@ def count_standard(leads, n):
     """The number of monomials outside the ideal of the leading ones, by breadth-first search."""
     level, total = {(0,) * n}, 0
     while level:
-        level = {m for m in level if not any(all(x <= y for x, y in zip(lead, m, strict=True)) for lead in leads)}
+        level = {
+            m for m in level if not any(all(x <= y for x, y in zip(lead, m, strict=True)) for lead in leads)
+        }
         total += len(level)
         assert total < 200
         level = {(*m[:i], m[i] + 1, *m[i + 1 :]) for m in level for i in range(n)}
@@ -263,4 +279,6 @@ def test_points_beyond_the_network_are_refused():
     with pytest.raises(InputError, match="rank 2"):
         virtual_from_tables((2, 2), (1,), 2, [pt.GENERAL], pt.FULL_L)
     with pytest.raises(InputError, match="span 2"):
-        virtual_from_tables((2, 1, 2), (2, 1), 2, [pt.GENERAL, pt.outer([1, 0], [0, 1])], pt.rows([1, 0], [1, 0]))
+        virtual_from_tables(
+            (2, 1, 2), (2, 1), 2, [pt.GENERAL, pt.outer([1, 0], [0, 1])], pt.rows([1, 0], [1, 0])
+        )

@@ -64,7 +64,9 @@ def check_recovered(widths, ranks, tokens, seed):
         assert all(proportional(a, b) for a, b in zip([*found.M, found.L], [*true.M, true.L], strict=True))
     chance = random.Random(seed)
     for _ in range(2):
-        X = [[F(chance.randint(-9, 9), chance.choice((1, 7))) for _ in range(tokens)] for _ in range(widths[0])]
+        X = [
+            [F(chance.randint(-9, 9), chance.choice((1, 7))) for _ in range(tokens)] for _ in range(widths[0])
+        ]
         assert value_at(found.M, found.L, X) == function(X)
     return found
 
@@ -87,7 +89,9 @@ def test_fifty_random_networks(block):
         found = check_recovered(widths, ranks, 2, str(number))
         function = layer_by_layer(pt.generated(widths, ranks, 2, str(number)))
         with pytest.raises(NotANetworkError):
-            la.recover(perturbed(function, chance.randrange(found.inputs)), layers=len(ranks), width=widths[0])
+            la.recover(
+                perturbed(function, chance.randrange(found.inputs)), layers=len(ranks), width=widths[0]
+            )
 
 
 def perturbed(function, number):
@@ -105,7 +109,10 @@ def perturbed(function, number):
     return changed
 
 
-@pytest.mark.parametrize("widths, ranks", [((2, 2), (2,)), ((3, 3), (1,)), ((2, 3, 1), (2, 2)), ((3, 1, 2), (2, 1)), ((1, 2), (1,))])
+@pytest.mark.parametrize(
+    "widths, ranks",
+    [((2, 2), (2,)), ((3, 3), (1,)), ((2, 3, 1), (2, 2)), ((3, 1, 2), (2, 1)), ((1, 2), (1,))],
+)
 def test_every_single_changed_output_is_noticed(widths, ranks):
     function = network_function(pt.generated(widths, ranks))
     found = la.recover(function, layers=len(ranks), width=widths[0])
@@ -125,7 +132,9 @@ def test_degenerate_layers(widths, ranks, tokens):
     check_recovered(widths, ranks, tokens, "5")
 
 
-@pytest.mark.parametrize("name", ["deep swap", "ranks one, one output", "exchange", "rank one first", "no swap", "generic layer"])
+@pytest.mark.parametrize(
+    "name", ["deep swap", "ranks one, one output", "exchange", "rank one first", "no swap", "generic layer"]
+)
 def test_recovery_of_points_with_several_orbits(name):
     point = pt.stratum(name)
     found = la.recover(lambda X: value_at(point.M, point.L, X), layers=len(point.M), width=2)
@@ -155,7 +164,10 @@ def test_recover_after_evaluate_is_the_identity_up_to_the_orbit(d, height, layer
 # -- weights ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("widths, ranks", [((3, 2, 3), (2, 1)), ((2, 4, 2), (3, 2)), ((4, 3, 2, 2), (2, 2, 1)), ((3, 3, 3), (1, 1))])
+@pytest.mark.parametrize(
+    "widths, ranks",
+    [((3, 2, 3), (2, 1)), ((2, 4, 2), (3, 2)), ((4, 3, 2, 2), (2, 2, 1)), ((3, 3, 3), (1, 1))],
+)
 def test_canonical_weights(widths, ranks):
     function = layer_by_layer(pt.generated(widths, ranks))
     found = la.recover(function, layers=len(ranks), width=widths[0], widths=widths, ranks=ranks)
@@ -193,7 +205,9 @@ def filled(widths, ranks, layers, tokens=2):
     return json.loads(json.dumps(table)), function
 
 
-@pytest.mark.parametrize("widths, ranks", [((2, 2, 2), (2, 2)), ((2, 2, 2), (1, 2)), ((3, 1), (1,)), ((2, 1, 2), (1, 1))])
+@pytest.mark.parametrize(
+    "widths, ranks", [((2, 2, 2), (2, 2)), ((2, 2, 2), (1, 2)), ((3, 1), (1,)), ((2, 1, 2), (1, 1))]
+)
 def test_planned_inputs_suffice(widths, ranks):
     table, function = filled(widths, ranks, len(ranks))
     found = la.recover(Table(table), layers=len(ranks), width=widths[0])
@@ -206,7 +220,12 @@ def test_coefficients():
     one = Table({"width": 1, "height": 1, "tokens": 1, "coefficients": [[[[6, [3]]]]]})
     found = la.recover(one, layers=1, width=1, tokens=1)
     assert (found.M[0], found.L) == ([[1]], [[6]])
-    two = {"width": 1, "height": 1, "tokens": 2, "coefficients": [[[[2, [3, 0]], [2, [1, 2]]], [[2, [2, 1]], [2, [0, 3]]]]]}
+    two = {
+        "width": 1,
+        "height": 1,
+        "tokens": 2,
+        "coefficients": [[[[2, [3, 0]], [2, [1, 2]]], [[2, [2, 1]], [2, [0, 3]]]]],
+    }
     assert la.recover(Table(two), layers=1, width=1).L == [[2]]
 
 

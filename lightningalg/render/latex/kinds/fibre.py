@@ -102,15 +102,21 @@ def _statement(virtual: Mapping[str, Any], weights: Mapping[str, Any] | None) ->
     if verdict == "zero":
         parts.append("The function is $0$")
         if virtual["dimension"] is not None:
-            parts[0] += f"; its fibre has ${_int(n)}$ irreducible components, the largest of dimension ${_int(virtual['dimension'])}$"
+            parts[0] += (
+                f"; its fibre has ${_int(n)}$ irreducible components, the largest of dimension ${_int(virtual['dimension'])}$"
+            )
         return Tex(parts[0] + ".")
     fibre = "The fibre in virtual weights"
     if verdict == "identifiable":
         parts.append(f"{fibre} is the orbit of the torus")
     elif verdict == "orbits":
-        parts.append(f"{fibre} consists of ${_int(n)}$ orbits of the torus, of which ${_int(virtual['real'])}$ have real and ${_int(virtual['rational'])}$ rational points")
+        parts.append(
+            f"{fibre} consists of ${_int(n)}$ orbits of the torus, of which ${_int(virtual['real'])}$ have real and ${_int(virtual['rational'])}$ rational points"
+        )
     else:
-        parts.append(f"{fibre} has ${_int(n)}$ irreducible component{'s' if n != 1 else ''}, of which ${_int(virtual['real'])}$ {'have' if virtual['real'] != 1 else 'has'} real and ${_int(virtual['rational'])}$ rational points; skew parts of matrices $M_i$ are free")
+        parts.append(
+            f"{fibre} has ${_int(n)}$ irreducible component{'s' if n != 1 else ''}, of which ${_int(virtual['real'])}$ {'have' if virtual['real'] != 1 else 'has'} real and ${_int(virtual['rational'])}$ rational points; skew parts of matrices $M_i$ are free"
+        )
     parts.append(f"its dimension is ${_int(virtual['dimension'])}$")
     if virtual["degree"] is not None:
         parts.append(f"its degree as a set ${_degree(virtual['degree'])}$")
@@ -136,9 +142,7 @@ def _proof(
     zero_forms = [i for i, form in enumerate(witness["forms"], start=1) if form is not True]
     rank_L = {0: "$L=0$", 1: r"$\rk L=1$", 2: r"$\rk L\ge2$"}[witness["rank_L"]]
     text = f"The ranks of $M_1,\\dots,M_l$ are {found}; {rank_L}; "
-    text += (
-        "all $q_i\\ne0$. " if not zero_forms else f"$q_i=0$ exactly for $i={_list(zero_forms)}$. "
-    )
+    text += "all $q_i\\ne0$. " if not zero_forms else f"$q_i=0$ exactly for $i={_list(zero_forms)}$. "
     if witness["dominance"]:
         listed = ", ".join(f"${_int(entry['layer'])}$" for entry in witness["dominance"])
         text += f"For the layers {listed} the certificate has an integer $X$ at which the two numbers of \\cref{{fib:dominant}} are not $0$. "
@@ -153,7 +157,11 @@ def _proof(
 
 def _argument(case: str, witness: Mapping[str, Any], virtual: Mapping[str, Any]) -> str:
     if case == "zero":
-        more = " Each condition of \\cref{fib:zero} describes an irreducible closed set, a product of varieties of matrices, skew matrices and symmetric parts of bounded rank; its components are those not contained in others." if virtual["dimension"] is not None else ""
+        more = (
+            " Each condition of \\cref{fib:zero} describes an irreducible closed set, a product of varieties of matrices, skew matrices and symmetric parts of bounded rank; its components are those not contained in others."
+            if virtual["dimension"] is not None
+            else ""
+        )
         return "Apply \\cref{fib:zero}." + more
     if case == "line":
         return "Apply \\cref{fib:line}."
@@ -178,7 +186,10 @@ def _argument(case: str, witness: Mapping[str, Any], virtual: Mapping[str, Any])
 
 kind = Kind(
     name="fibre",
-    titles=("A fibre of the parametrisation of lightning self-attention", "Fibres of lightning self-attention"),
+    titles=(
+        "A fibre of the parametrisation of lightning self-attention",
+        "Fibres of lightning self-attention",
+    ),
     template="fibre.tex.j2",
     read=_read,
     check=Tex(

@@ -41,7 +41,10 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> RecoveryI
         f"takes the values with the SHA-256 hash {digest}. The weights $(M,L)$ of the certificate have these values"
     )
     if relation == "determined":
-        statement = Tex(given + ", and every $(M',L')$ over $\\CC$ that has them is $M'_i=\\lambda_iM_i$, $L'=\\mu L$ with $\\mu\\prod_i\\lambda_i^{3^{l-i}}=1$.")
+        statement = Tex(
+            given
+            + ", and every $(M',L')$ over $\\CC$ that has them is $M'_i=\\lambda_iM_i$, $L'=\\mu L$ with $\\mu\\prod_i\\lambda_i^{3^{l-i}}=1$."
+        )
         theorem = "\\cref{rec:line}" if d == 1 else "\\cref{rec:determined}"
         proof = Tex(
             "The values of $(M,L)$ at all these inputs were computed exactly; their hash is the stated one. "
