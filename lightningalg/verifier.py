@@ -2453,11 +2453,11 @@ def check_identity(certificate: dict[str, Any], report: Report) -> str:
 # §16  Kind `fibre`
 # ------------------------------------------------------------------------------------------------------------
 
-Rows = list[list[Fraction]]
+RationalRows = list[list[Fraction]]
 MAX_FIBRE_LAYERS = 60
 
 
-def times(left: Rows, right: Rows, work: Work) -> Rows:
+def times(left: RationalRows, right: RationalRows, work: Work) -> RationalRows:
     """The product of two matrices."""
     work.spend(len(left) * len(right) * (len(right[0]) if right else 0) // 8)
     columns = list(zip(*right, strict=True))
@@ -2469,20 +2469,20 @@ def times(left: Rows, right: Rows, work: Work) -> Rows:
     return [[sum(map(mul, row, column), Fraction(0)) for column in columns] for row in left]
 
 
-def flipped(rows: Rows) -> Rows:
+def flipped(rows: RationalRows) -> RationalRows:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def symmetric(rows: Rows) -> Rows:
+def symmetric(rows: RationalRows) -> RationalRows:
     """Twice the symmetric part: the matrix of a quadratic form up to the factor 2."""
     return [[x + y for x, y in zip(a, b, strict=True)] for a, b in zip(rows, flipped(rows), strict=True)]
 
 
-def vanishes(rows: Rows) -> bool:
+def vanishes(rows: RationalRows) -> bool:
     return not any(x for row in rows for x in row)
 
 
-def rank_up_to_two(rows: Rows) -> int:
+def rank_up_to_two(rows: RationalRows) -> int:
     """min(rank, 2), by the 2 x 2 minors through one entry that is not 0."""
     place = next(((i, j) for i, row in enumerate(rows) for j, x in enumerate(row) if x), None)
     if place is None:
@@ -2496,7 +2496,7 @@ def parallel(left: Sequence[Fraction], right: Sequence[Fraction]) -> bool:
     return any(left) and any(right) and rank_up_to_two([list(left), list(right)]) == 1
 
 
-def bilinear(x: Sequence[Fraction], M: Rows, y: Sequence[Fraction]) -> Fraction:
+def bilinear(x: Sequence[Fraction], M: RationalRows, y: Sequence[Fraction]) -> Fraction:
     return sum(
         (a * sum(map(mul, row, y), Fraction(0)) for a, row in zip(x, M, strict=True) if a), Fraction(0)
     )
@@ -2513,8 +2513,8 @@ class FibrePoint:
     tokens: int
     widths: tuple[int, ...]
     ranks: tuple[int, ...]
-    M: tuple[Rows, ...]
-    L: Rows
+    M: tuple[RationalRows, ...]
+    L: RationalRows
     from_weights: bool
 
     @property
@@ -2530,7 +2530,7 @@ class FibrePoint:
         """e_0, ..., e_{l-1}."""
         return [min(self.widths[: i + 1]) for i in range(self.depth)]
 
-    def spans(self, M: Sequence[Rows], work: Work) -> list[int]:
+    def spans(self, M: Sequence[RationalRows], work: Work) -> list[int]:
         """The dimensions of T_0, ..., T_{l-1} for these matrices and L."""
         rows, found, size = list(self.L), [], 0
         for matrix in reversed(M):
@@ -2586,7 +2586,7 @@ def weights_point(value: dict[str, Any], work: Work) -> FibrePoint:
     count = network.parameters()
     require(len(flat) == count, "point", f"{len(flat)} weights, the network has {count}")
     numbers = iter([fraction(x, "point", "weight") for x in flat])
-    U: Rows | None = None
+    U: RationalRows | None = None
     M = []
     for layer in network.layers:
         Q, K, V = (
@@ -2618,7 +2618,8 @@ WITNESS_FIELDS = ("case", "ranks", "forms", "rank_L", "dominance", "tail", "skew
 
 @dataclass(slots=True)
 class Tally:
-    """Numbers of components (complex, real, rational), free dimensions; whether all are linear.  None: unknown."""
+    """Numbers of components (complex, real, rational), free dimensions; whether all are linear.  None:
+    unknown."""
 
     numbers: tuple[int, int, int] | None
     free: int = 0
@@ -2626,7 +2627,8 @@ class Tally:
 
 
 class FibreCheck:
-    """Recomputes the claim of §16 from the point; of the witness only vectors and factors are taken, and checked."""
+    """Recomputes the claim of §16 from the point; of the witness only vectors and factors are taken, and
+    checked."""
 
     def __init__(self, point: FibrePoint, witness: dict[str, Any], work: Work) -> None:
         self.point, self.witness, self.work = point, witness, work
@@ -2720,19 +2722,19 @@ class FibreCheck:
     # Peeling
 
     def peeled(self, skew: int | None) -> tuple[str, dict[str, Any]]:
-        point, l = self.point, self.point.depth
+        point, depth = self.point, self.point.depth
         places = 1 if skew is None else self.places(skew)
-        first = next((i for i, r in enumerate(self.ranks, 1) if r == 1), l)
+        first = next((i for i, r in enumerate(self.ranks, 1) if r == 1), depth)
         layers = [i for i in range(1, first) if self.forms[i - 1]]
-        if skew is not None and first == l and not self.forms[l - 1]:
+        if skew is not None and first == depth and not self.forms[depth - 1]:
             layers.pop()
         self.dominance(layers)
-        if first < l:
+        if first < depth:
             return "tail", self.behind(first, places)
         compare("fibre", "tail", self.witness["tail"], None)
         swaps, multiplicity = 1, 1
-        if self.ranks[l - 1] == 1 == self.rank_L:
-            k = next(column for column in flipped(point.M[l - 1]) if any(column))
+        if self.ranks[depth - 1] == 1 == self.rank_L:
+            k = next(column for column in flipped(point.M[depth - 1]) if any(column))
             v = next(row for row in point.L if any(row))
             swaps, multiplicity = (1, point.d) if parallel(k, v) else (2, 1)
         n = swaps * places
@@ -2778,7 +2780,8 @@ class FibreCheck:
             while 1 <= place <= self.point.depth and self.commutes(layer, place):
                 reached.append(place)
                 place += step
-            if 1 <= place <= self.point.depth:
+            # behind a layer of rank 1 the function would be 0
+            if 1 <= place <= self.point.depth and self.ranks[place - 1] != 1:
                 stops.append(place)
                 require(place in shown, "fibre", f"no proof that the skew layer cannot pass layer {place}")
                 self.separates(layer, place, shown[place])
@@ -2816,8 +2819,8 @@ class FibreCheck:
     # Behind a layer of rank 1
 
     def behind(self, j: int, places: int) -> dict[str, Any]:
-        """Layers j+1, ..., l: only symmetric parts, and the factors of the product, matter."""
-        point, l = self.point, self.point.depth
+        """Layers j+1, ..., depth: only symmetric parts, and the factors of the product, matter."""
+        point, depth = self.point, self.point.depth
         tail = fields(self.witness["tail"], "fibre", "tail", ("ambient", "exchange", "product"))
         forms = [symmetric(matrix) for matrix in point.M[j:]]
         spans, rows = [], list(point.L)
@@ -2851,10 +2854,10 @@ class FibreCheck:
             return self.unknown()
         sums = [places * sum(tally.numbers[k] for tally in tallies if tally.numbers) for k in range(3)]
         extra = free.pop()
-        claim = self.orbits(*sums, None)
+        claim = self.orbits(sums[0], sums[1], sums[2], None)
         if extra:
             linear = all(tally.linear for tally in tallies)
-            claim |= {"verdict": "excess", "comparison": "contained", "dimension": l + extra}
+            claim |= {"verdict": "excess", "comparison": "contained", "dimension": depth + extra}
             claim["degree"] = claim["degree"] if linear else None
         return claim
 
@@ -2862,7 +2865,7 @@ class FibreCheck:
         caps, d = self.point.caps[j:], self.point.d
         return [cap if cap in (d, span) else None for cap, span in zip(caps, spans, strict=True)]
 
-    def kind_of_form(self, form: Rows) -> tuple[int, int, int, int]:
+    def kind_of_form(self, form: RationalRows) -> tuple[int, int, int, int]:
         """(number of matrices of rank 1 with this form, real, rational ones, rank of the form)."""
         r = rational_rank(form, self.work)
         if r > 2:
@@ -2935,7 +2938,7 @@ class FibreCheck:
         return max(best.values())
 
 
-def minor_of_rank_two(form: Rows) -> Fraction:
+def minor_of_rank_two(form: RationalRows) -> Fraction:
     """A principal 2 x 2 minor, not 0, of a symmetric matrix of rank 2."""
     pairs = itertools.combinations(range(len(form)), 2)
     minors = (form[i][i] * form[j][j] - form[i][j] ** 2 for i, j in pairs)
@@ -2944,7 +2947,8 @@ def minor_of_rank_two(form: Rows) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class LineSplitting:
-    """The factor that is the line, which half of it (0: it is linear), and the pieces (factor, half, times)."""
+    """The factor that is the line, which half of it (0: it is linear), and the pieces (factor, half,
+    times)."""
 
     factor: int
     half: int
@@ -2954,7 +2958,7 @@ class LineSplitting:
 class FactoredProduct:
     """The stated factorisation of L and the forms into irreducible factors over Q, checked."""
 
-    def __init__(self, value: Any, forms: list[Rows], point: FibrePoint, work: Work) -> None:
+    def __init__(self, value: Any, forms: list[RationalRows], point: FibrePoint, work: Work) -> None:
         product = fields(value, "factors", "product", ("factors", "forms", "line"))
         self.d, self.work = point.d, work
         self.factors = [self.parse_factor(x) for x in array(product["factors"], "factors", "factors")]
@@ -2972,7 +2976,7 @@ class FactoredProduct:
         require(len(used) == len(self.factors), "factors", "a factor is not used")
         self.row, self.point = row, point
 
-    def parse_factor(self, value: Any) -> tuple[str, Rows, Fraction]:
+    def parse_factor(self, value: Any) -> tuple[str, RationalRows, Fraction]:
         fields(value, "factors", "factor", ("kind", "entries", "discriminant"))
         kind = value["kind"]
         require(kind in ("linear", "conjugate", "quadric"), "factors", "factor of the kind {}", kind)
@@ -3002,7 +3006,7 @@ class FactoredProduct:
         require(found == sorted(set(found)), "factors", "factors of a form are not in order")
         return found
 
-    def has_product(self, stated: list[tuple[int, int]], form: Rows) -> bool:
+    def has_product(self, stated: list[tuple[int, int]], form: RationalRows) -> bool:
         chosen = [self.factors[number] for number, times_ in stated for _ in range(times_)]
         if sum(1 if kind == "linear" else 2 for kind, _, _ in chosen) != 2:
             return False
@@ -3040,7 +3044,8 @@ class FactoredProduct:
 
     def spans(self, splitting: LineSplitting) -> list[int]:
         """For i = j, ..., l-1 the dimension spanned by the line and the forms of layers i+1, ..., l."""
-        found, rows = [], []
+        found: list[int] = []
+        rows: RationalRows = []
         halves: set[int] = set()
         plane = self.factors[splitting.factor][1]
         for form in reversed(splitting.forms):
@@ -3069,7 +3074,7 @@ class FactoredProduct:
     def is_real(self, splitting: LineSplitting) -> bool:
         return splitting.half == 0 or self.factors[splitting.factor][2] > 0
 
-    def exchanges(self, forms: list[Rows], j: int) -> bool:
+    def exchanges(self, forms: list[RationalRows], j: int) -> bool:
         """All forms are squares of the line, which is not parallel to k in M_j = k m^T."""
         k = next(column for column in flipped(self.point.M[j - 1]) if any(column))
         squares = all(form == [(self.line, 2)] for form in self.forms)
@@ -3112,7 +3117,8 @@ def describe_fibre(point: FibrePoint, claim: dict[str, Any], weights: dict[str, 
 
 
 def check_conjugate_pair(certificate: dict[str, Any], work: Work) -> str:
-    """f = w (x) s(x) (x) q with s a product of conjugate linear forms: a point of Y given by no rational weights."""
+    """f = w (x) s(x) (x) q with s a product of conjugate linear forms: a point of Y given by no rational
+    weights."""
     point = fields(
         certificate["point"], "point", "point", ("space", "tokens", "widths", "ranks", "w", "form", "q")
     )
@@ -3147,7 +3153,10 @@ def check_conjugate_pair(certificate: dict[str, Any], work: Work) -> str:
     compare("claim", "virtual", certificate["claim"]["virtual"], claim)
     compare("claim", "weights", certificate["claim"]["weights"], None)
     real = "real, not rational" if D > 0 else "without real points"
-    return f"fibre, widths {d},{widths[1]}: one component over Q of degree 4, two conjugate curves {real} (exact)"
+    return (
+        f"fibre, widths {d},{widths[1]}: one component over Q of degree 4, two conjugate curves {real} "
+        f"(exact)"
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -3159,7 +3168,8 @@ RANK_PRIME = 2**31 - 1
 
 
 def small_vector(label: str, size: int) -> list[Fraction]:
-    """Entries from -5 to 5 by the seed rule: value k modulo 11, minus 5, of the stream of a label, seed `recovery`."""
+    """Entries from -5 to 5 by the seed rule: value k modulo 11, minus 5, of the stream of a label, seed
+    `recovery`."""
     values = []
     for block in range(-(-size // 8)):
         digest = hashlib.sha256(f"{FORMAT}/1|recovery|{label}|{block}".encode("ascii")).digest()
@@ -3167,7 +3177,9 @@ def small_vector(label: str, size: int) -> list[Fraction]:
     return [Fraction(value) for value in values[:size]]
 
 
-def network_value(M: Sequence[Rows], L: Rows, columns: Sequence[Sequence[Fraction]], work: Work) -> Rows:
+def network_value(
+    M: Sequence[RationalRows], L: RationalRows, columns: Sequence[Sequence[Fraction]], work: Work
+) -> RationalRows:
     """L P_l at the input with these columns."""
     X = flipped([list(column) for column in columns])
     for matrix in M:
@@ -3249,7 +3261,10 @@ def check_recovery(certificate: dict[str, Any], report: Report) -> str:
         if relation == "determined"
         else "are those of the stated weights"
     )
-    return f"recovery, width {d} to {height}, {layers} layers, tokens {tokens}: {len(probes)} values {what} (exact)"
+    return (
+        f"recovery, width {d} to {height}, {layers} layers, tokens {tokens}: {len(probes)} values {what} "
+        f"(exact)"
+    )
 
 
 def recovery_inputs(d: int, tokens: int, layers: int, vectors: list[int]) -> list[list[list[Fraction]]]:
@@ -3268,8 +3283,11 @@ def recovery_inputs(d: int, tokens: int, layers: int, vectors: list[int]) -> lis
     return probes
 
 
-def check_determined(M: list[Rows], L: Rows, tokens: int, vectors: list[int], work: Work) -> None:
-    """The values determine every layer: x^T N y (x^T M x) = (x^T M y)(x^T N x) has only the solutions N = c M."""
+def check_determined(
+    M: list[RationalRows], L: RationalRows, tokens: int, vectors: list[int], work: Work
+) -> None:
+    """The values determine every layer: x^T N y (x^T M x) = (x^T M y)(x^T N x) has only the solutions N = c
+    M."""
     d = len(L[0])
     points = [small_vector(f"x/{j}", d) for j in vectors]
     for x, j in zip(points, vectors, strict=True):

@@ -36,7 +36,8 @@ class Recovery:
     Attributes
     ----------
     M, L
-        Virtual weights: ``f(X) = L P_l``, ``P_i = P_{i-1} P_{i-1}^T M_i P_{i-1}``, ``P_0 = X``. Every ``M_i`` has first non-zero entry 1.
+        Virtual weights: ``f(X) = L P_l``, ``P_i = P_{i-1} P_{i-1}^T M_i P_{i-1}``, ``P_0 = X``. Every
+        ``M_i`` has first non-zero entry 1.
     weights
         One ``(Q, K, V)`` in the canonical gauge, if widths and ranks were given.
     determined
@@ -72,7 +73,8 @@ def recover(
     Parameters
     ----------
     function
-        Takes a ``width x tokens`` matrix, a list of rows of ``Fraction``; returns the value's rows (integers, fractions).
+        Takes a ``width x tokens`` matrix, a list of rows of ``Fraction``; returns the value's rows
+        (integers, fractions).
     layers, width, tokens
         l, d_0, t.
     widths, ranks
@@ -116,7 +118,8 @@ def recover(
 
 
 def _certificate(found: Recovered, width: int, height: int, tokens: int) -> Certificate:
-    """Return the certificate: a digest of the values at inputs by rule, and weights that have these values."""
+    """Return the certificate: a digest of the values at inputs by rule, and weights that have these
+    values."""
     vectors = found.vectors
     inputs = certified_inputs(vectors, width, tokens, len(found.M))
     digest = values_digest(found.box, inputs)
@@ -138,7 +141,8 @@ def _certificate(found: Recovered, width: int, height: int, tokens: int) -> Cert
 
 
 def values_digest(box: BlackBox, inputs: Sequence[Sequence[Sequence[Fraction]]]) -> str:
-    """Return the SHA-256 of all values as FORMAT.md section 17 spells them: ``p/q`` in hexadecimal, joined by commas."""
+    """Return the SHA-256 of all values as FORMAT.md section 17 spells them: ``p/q`` in hexadecimal, joined
+    by commas."""
     digest = sha256()
     for number, columns in enumerate(inputs):
         entries = [f"{v.numerator:x}/{v.denominator:x}" for row in box(columns) for v in row]
@@ -168,7 +172,8 @@ class RecoveryClaim(AbstractClaim):
     certificate_kind = "recovery"
     expected_quantity = "determined"
     quantities_known: ClassVar[Mapping[str, str]] = {
-        "determined": "1 if the values determine the weights up to scaling, 0 if weights only have these values",
+        "determined": "1 if the values determine the weights up to scaling, 0 if weights only have these "
+        "values",
     }
 
     def certify(self, subject: Network, *, seed: str) -> Certificate:

@@ -49,8 +49,10 @@ def command(
     TABLE is a JSON file, one of
       {"width": d, "height": e, "tokens": t, "pairs": [{"input": rows, "output": rows}, ...]}
       {"width": d, "height": e, "tokens": t, "coefficients": [[polynomial, ...], ...]}
-    with d x t inputs, e x t outputs, entries integers or "p/q", polynomials in the entries of X, row by row, as lists of
-    [coefficient, exponents]. A table of pairs must have the inputs that --ask writes; more are welcome and are checked.
+    with d x t inputs, e x t outputs, entries integers or "p/q", polynomials in the entries of X, row by
+    row, as lists of
+    [coefficient, exponents]. A table of pairs must have the inputs that --ask writes; more are welcome and
+    are checked.
 
     \b
     Examples:
@@ -98,7 +100,8 @@ def _recover(values: Any, layers: int, widths: list[int] | None, ranks: list[int
     for number, (X, wanted) in enumerate(values.pairs.items(), start=1):
         if value_at(found.M, found.L, [list(row) for row in X]) != wanted:
             raise NotANetworkError(
-                f"pair {number} of the table has another value than the weights that the other pairs determine"
+                f"pair {number} of the table has another value than the weights that the other pairs "
+                f"determine"
             )
     return found
 
@@ -162,7 +165,8 @@ def _show(found: Recovery, out: str | None) -> None:
         click.echo(f"The {found.inputs} values determine (M, L) up to scaling.")
     else:
         click.echo(
-            f"These weights have all {found.inputs} values; what else has the same function is said by the fibre:"
+            f"These weights have all {found.inputs} values; what else has the same function is said by "
+            f"the fibre:"
         )
     for sentence in found.fibre.sentences:
         click.echo(f"  {sentence}")

@@ -101,7 +101,7 @@ class BlackBox:
 
 
 def _rational(entry: Any) -> Fraction:
-    if isinstance(entry, bool) or isinstance(entry, float):
+    if isinstance(entry, (bool, float)):
         raise InputError(f"value {entry!r}: accepted are integers and fractions, not floating point numbers")
     if isinstance(entry, (int, Fraction)):
         return Fraction(entry)

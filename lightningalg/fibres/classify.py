@@ -90,7 +90,8 @@ class WeightsFibre:
 def virtual_fibre(point: VirtualPoint) -> VirtualFibre:
     """Return all ``(M', L')`` of the network with the function of ``(M, L)``, as far as it is known.
 
-    Everything reported is proved by exact checks at the point; where no theorem applies the verdict is ``open``.
+    Everything reported is proved by exact checks at the point; where no theorem applies the verdict is
+    ``open``.
 
     References
     ----------
@@ -154,20 +155,21 @@ class _Checks:
 
 
 def _peeled(point: VirtualPoint, checks: _Checks, places: int, skew: Any = None) -> VirtualFibre:
-    """Peel the layers of rank at least 2; then the last layer alone, or the layers behind the first of rank 1."""
-    l = point.architecture.depth
-    first = next((i for i, r in enumerate(checks.ranks, start=1) if r == 1), l)
+    """Peel the layers of rank at least 2; then the last layer alone, or the layers behind the first of rank
+    1."""
+    depth = point.architecture.depth
+    first = next((i for i, r in enumerate(checks.ranks, start=1) if r == 1), depth)
     peeled = [i for i in range(1, first) if checks.forms[i - 1]]
-    if skew is not None and first == l and not checks.forms[l - 1]:
+    if skew is not None and first == depth and not checks.forms[depth - 1]:
         peeled.pop()  # the last layer that is not skew is the one that stands alone
     pairs = [{"layer": i, "input": list(dominance_witness(point.M[i - 1]))} for i in peeled]
-    if first < l:
+    if first < depth:
         tail = tail_of(point, first)
         witness = checks.to_json(dominance=pairs, tail=tail, skew=skew)
         return _with_tail(point, tail, tail.count.times(places), witness)
     swapped, multiplicity = 1, 1
-    if checks.ranks[l - 1] == 1 == checks.rank_L:
-        k, v = rank_one_factors(point.M[l - 1])[0], rank_one_factors(point.L)[1]
+    if checks.ranks[depth - 1] == 1 == checks.rank_L:
+        k, v = rank_one_factors(point.M[depth - 1])[0], rank_one_factors(point.L)[1]
         swapped, multiplicity = (1, checks.size) if proportional(k, v) else (2, 1)
     total = swapped * places
     witness = checks.to_json(dominance=pairs, skew=skew)
@@ -178,24 +180,26 @@ def _peeled(point: VirtualPoint, checks: _Checks, places: int, skew: Any = None)
 def _torus_orbits(
     point: VirtualPoint, case: str, count: Count, multiplicity: int | None, witness: dict[str, Any]
 ) -> VirtualFibre:
-    l = point.architecture.depth
+    depth = point.architecture.depth
     assert count.components is not None
+    one, degree = count.components == 1, count.components * ((3**depth - 1) // 2 + 1)
     return VirtualFibre(
-        case, IDENTIFIABLE if count.components == 1 else ORBITS, l, count.components * ((3**l - 1) // 2 + 1),
-        count.components, count.real, count.rational, multiplicity,
-        EQUAL if count.components == 1 else MORE, witness,
+        case, IDENTIFIABLE if one else ORBITS, depth, degree, count.components, count.real, count.rational,
+        multiplicity, EQUAL if one else MORE, witness,
     )  # fmt: skip
 
 
 def _with_tail(point: VirtualPoint, tail: Tail, count: Count, witness: dict[str, Any]) -> VirtualFibre:
-    l = point.architecture.depth
+    depth = point.architecture.depth
     if count.components is None or count.free is None:
         return VirtualFibre("tail", OPEN, None, None, None, None, None, None, None, witness)
     if not count.free:
         return _torus_orbits(point, "tail", count, None, witness)
-    degree = count.components * ((3**l - 1) // 2 + 1) if count.flat else None
-    return VirtualFibre("tail", EXCESS, l + count.free, degree, count.components, count.real, count.rational,
-                        None, CONTAINED, witness)  # fmt: skip
+    degree = count.components * ((3**depth - 1) // 2 + 1) if count.flat else None
+    return VirtualFibre(
+        "tail", EXCESS, depth + count.free, degree, count.components, count.real, count.rational, None,
+        CONTAINED, witness,
+    )  # fmt: skip
 
 
 def _zero(point: VirtualPoint, checks: _Checks) -> VirtualFibre:
@@ -212,7 +216,8 @@ def _open(checks: _Checks, more: Mapping[str, Any]) -> VirtualFibre:
 
 
 def weights_fibre(point: VirtualPoint, fibre: VirtualFibre) -> WeightsFibre:
-    """Return the fibre in ``(Q, K, V)``, where the one in ``(M, L)`` consists of orbits with equal flags and ranks.
+    """Return the fibre in ``(Q, K, V)``, where the one in ``(M, L)`` consists of orbits with equal flags
+    and ranks.
 
     Its dimension is exact: that of the torus plus that of ``{(Q, K, V)}`` over one point.
     """

@@ -35,7 +35,8 @@ def is_witness(M: Rows, x: list[Fraction], y: list[Fraction]) -> bool:
 def dominance_witness(M: Rows, seed: str = "0") -> tuple[list[int], list[int]]:
     """Return small integers x, y at which ``is_witness`` holds, for ``rk M >= 2``.
 
-    They exist for every M of rank at least 2 (proof in the printed text): a random choice fails only on a hypersurface.
+    They exist for every M of rank at least 2 (proof in the printed text): a random choice fails only on a
+    hypersurface.
     """
     chance = random.Random(f"dominance {seed}")
     d = len(M)

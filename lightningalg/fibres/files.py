@@ -50,8 +50,10 @@ def read_table(path: Path, what: str) -> Mapping[str, Any]:
 def read_point(path: Path, network: Network) -> WeightsPoint | VirtualPoint | ConjugatePair:
     """Return the point in a file.
 
-    One of ``[weights.ID]`` with matrices Q, K, V for every layer; ``[virtual]`` with ``M`` (a list of l matrices) and
-    ``L``; ``tensor``: for one layer ``T[i][c]``, the symmetric matrix of ``x -> T_i(x, x; e_c)``. Entries are integers or texts ``"p/q"``.
+    One of ``[weights.ID]`` with matrices Q, K, V for every layer; ``[virtual]`` with ``M`` (a list of l
+    matrices) and
+    ``L``; ``tensor``: for one layer ``T[i][c]``, the symmetric matrix of ``x -> T_i(x, x; e_c)``. Entries
+    are integers or texts ``"p/q"``.
 
     Raises
     ------
@@ -98,7 +100,8 @@ def _weights(value: Mapping[str, Any], network: Network) -> WeightsPoint:
             shape = shapes.get((name, letter))
             if shape is None:
                 raise InputError(
-                    f'"weights.{name[:60]}.{letter[:20]}": layers are {", ".join(network.by_id)[:200]}, matrices Q, K, V'
+                    f'"weights.{name[:60]}.{letter[:20]}": layers are {", ".join(network.by_id)[:200]}, '
+                    f"matrices Q, K, V"
                 )
             tables[name][letter] = matrix(rows, *shape, f"{letter} of {name}")
     return weights_from_table(network, tables)
@@ -160,8 +163,10 @@ def _entry(value: Any, what: str) -> Fraction:
 class Table:
     """Exact input/output pairs, or coefficients, as a function on rational matrices.
 
-    JSON: ``{"width": d, "height": d', "tokens": t, "pairs": [{"input": rows, "output": rows}, ...]}``, or with
-    ``"coefficients"`` instead of ``"pairs"``: for each row of the output a list of t polynomials in the entries of X, row by row, as in
+    JSON: ``{"width": d, "height": d', "tokens": t, "pairs": [{"input": rows, "output": rows}, ...]}``, or
+    with
+    ``"coefficients"`` instead of ``"pairs"``: for each row of the output a list of t polynomials in the
+    entries of X, row by row, as in
     FORMAT.md section 1.
     """
 
@@ -226,7 +231,8 @@ class Table:
         if found is None:
             shown = "; ".join(", ".join(str(v) for v in row) for row in X)
             raise MissingValueError(
-                f"the table has no output for the input [{shown[:200]}]: recover --ask FILE writes all inputs that are needed"
+                f"the table has no output for the input [{shown[:200]}]: recover --ask FILE writes all "
+                f"inputs that are needed"
             )
         return found
 

@@ -29,9 +29,11 @@ from lightningalg.fibres.points import VirtualPoint, WeightsPoint, virtual_from_
 def canonical_weights(
     M: Sequence[Rows], L: Rows, *, widths: Sequence[int], ranks: Sequence[int], tokens: int
 ) -> WeightsPoint:
-    """Return weights of the architecture whose virtual weights are ``(M, L)`` (symmetric parts, where only they show).
+    """Return weights of the architecture whose virtual weights are ``(M, L)`` (symmetric parts, where only
+    they show).
 
-    ``U_i = V_i ... V_1`` is the reduced echelon basis of the span of L and of the rows and columns of M_j, j > i, filled up with rows
+    ``U_i = V_i ... V_1`` is the reduced echelon basis of the span of L and of the rows and columns of M_j,
+    j > i, filled up with rows
     0; Q_i is the reduced echelon basis of the rows of A_i, filled up with rows 0.
 
     Raises
@@ -44,13 +46,15 @@ def canonical_weights(
     Examples
     --------
     >>> one, zero = Fraction(1), Fraction(0)
-    >>> point = canonical_weights([[[one, zero], [zero, zero]]], [[one, one]], widths=(2, 1), ranks=(1,), tokens=2)
+    >>> point = canonical_weights([[[one, zero], [zero, zero]]], [[one, one]], widths=(2, 1), ranks=(1,),
+    tokens=2)
     >>> [[int(v) for v in row] for row in point.layers[0][0]]
     [[1, 0]]
     """
     if len(widths) != len(M) + 1 or len(ranks) != len(M) or widths[0] != len(L[0]) or widths[-1] != len(L):
         raise InputError(
-            f"widths {_list(widths)}, ranks {_list(ranks)}: needed are {len(M) + 1} widths from {len(L[0])} to {len(L)}, and {len(M)} ranks"
+            f"widths {_list(widths)}, ranks {_list(ranks)}: needed are {len(M) + 1} widths from "
+            f"{len(L[0])} to {len(L)}, and {len(M)} ranks"
         )
     matrices = _low_rank(M, ranks, tokens)
     point = virtual_from_tables(widths, ranks, tokens, matrices, L)  # checks ranks and spans
@@ -128,7 +132,8 @@ def _of_rank(form: Rows, a: int, number: int) -> Rows:
         if pair is None:
             (c, _), (e, _) = squares[:2]
             raise UnsupportedError(
-                f"layer {number}: a matrix of rank {a} needs square roots, such as QQ(sqrt({-c * e})); over QQ none was found"
+                f"layer {number}: a matrix of rank {a} needs square roots, such as QQ(sqrt({-c * e})); "
+                f"over QQ none was found"
             )
         (c, x), (e, y) = pair
         root = rational_root(-e / c)

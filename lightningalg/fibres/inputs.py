@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 from lightningalg.fibres.blackbox import BlackBox, direction
 from lightningalg.fibres.exact import Rows, Vector
@@ -54,15 +55,15 @@ def planned_inputs(width: int, height: int, tokens: int, layers: int) -> list[Ro
 
     asked: dict[tuple[tuple[Fraction, ...], ...], None] = {}
     for M, L in _samples(width, height, layers):
-        box: BlackBox = recover_virtual(
-            lambda X, M=M, L=L: value_at(M, L, X), width=width, tokens=tokens, layers=layers
-        ).box
+        function = partial(value_at, M, L)
+        box: BlackBox = recover_virtual(function, width=width, tokens=tokens, layers=layers).box
         asked.update(dict.fromkeys(box.asked()))
     return [[list(row) for row in X] for X in asked]
 
 
 def _samples(width: int, height: int, layers: int) -> list[tuple[tuple[Rows, ...], Rows]]:
-    """Return weights for which all stages are needed: rank 2 (more vectors), rank 1 first, and L of rank 1."""
+    """Return weights for which all stages are needed: rank 2 (more vectors), rank 1 first, and L of rank
+    1."""
 
     def outer_sum(label: str, rank: int) -> Rows:
         pairs = [

@@ -66,7 +66,8 @@ class _Frame:
 
 
 def one_token(box: BlackBox, layers: int) -> list[OneToken]:
-    """Return all rational ways to write f on one token: one if ``rk L >= 2``, else one for each rational line.
+    """Return all rational ways to write f on one token: one if ``rk L >= 2``, else one for each rational
+    line.
 
     Raises
     ------
@@ -106,7 +107,8 @@ def _with_frame(box: BlackBox, frame: _Frame, layers: int) -> list[OneToken]:
         quotient = _exact_quotient(line, linear)
         if quotient is None:
             raise NotANetworkError(
-                f"on one token the outputs are no multiples of linear forms along x = {_show(frame.base)} + t {_show(b)}"
+                f"on one token the outputs are no multiples of linear forms along x = {_show(frame.base)} "
+                f"+ t {_show(b)}"
             )
         return _digits(_squarefree(quotient), layers, frame.base, b)
 
@@ -141,7 +143,8 @@ def _rows_of(points: Sequence[Vector], values: Sequence[Vector]) -> Rows:
     basis = rational_nullspace(equations)
     if len(basis) != 1:
         raise NotANetworkError(
-            f"the outputs on one token are proportional to L x for {'no' if not basis else 'more than one'} matrix L"
+            f"the outputs on one token are proportional to L x for "
+            f"{'no' if not basis else 'more than one'} matrix L"
         )
     return [basis[0][r * d : (r + 1) * d] for r in range(height)]
 
@@ -215,7 +218,8 @@ def _digits(parts: Sequence[tuple[Line, int]], layers: int, a: Vector, b: Vector
     found = [_power_product(parts, level) for level in reversed(range(layers))]
     if any(len(line) > 3 for line in found):
         raise NotANetworkError(
-            f"multiplicities along x = {_show(a)} + t {_show(b)} are not those of a product of powers of quadratic forms"
+            f"multiplicities along x = {_show(a)} + t {_show(b)} are not those of a product of powers of "
+            f"quadratic forms"
         )
     return [_normalised(line, 3) for line in found]
 
@@ -288,7 +292,8 @@ def _carried(
     expected = 2 if carries == layers else 4
     if len(last) != expected:
         raise NotANetworkError(
-            f"multiplicities along x = {_show(a)} + t {_show(b)} are not those of a linear form and quadratic forms"
+            f"multiplicities along x = {_show(a)} + t {_show(b)} are not those of a linear form and "
+            f"quadratic forms"
         )
     if carries == layers:
         return carries, _normalised(last, 2), []
@@ -302,7 +307,8 @@ def _linear_form(frame: _Frame, along: Any) -> Vector:
 
 
 def _cubic_factors(frame: _Frame, cubic: Any) -> list[tuple[Vector, Rows]]:
-    """Return ``(line, quadric)`` for each rational linear factor of the cubic form, from its values on lines."""
+    """Return ``(line, quadric)`` for each rational linear factor of the cubic form, from its values on
+    lines."""
     d = len(frame.basis)
     c = {i: cubic(i)[1][3] for i in range(d)}
     terms: dict[tuple[int, ...], Fraction] = {_exponents(d, i, i, i): c[i] for i in range(d)}

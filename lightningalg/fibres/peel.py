@@ -1,10 +1,14 @@
 r"""Layer after layer from values at ``[x, eps y]``: the expansion in eps holds all of them.
 
-With ``Z = P_M([z, eta y])``, ``b = z^T M y``, ``q = z^T M z``, ``beta = (q, eta b)``, ``n = q^2 + eta^2 b^2`` and
+With ``Z = P_M([z, eta y])``, ``b = z^T M y``, ``q = z^T M z``, ``beta = (q, eta b)``, ``n = q^2 + eta^2
+b^2`` and
 ``beta' = (-eta b, q)`` one has exactly ``Z = z' beta^T + eta' y beta'^T`` where
-``z' = z + y (eta^2 c q + eta^4 e b) / n`` and ``eta' = eta^3 (q e - b c) / n`` (``c = y^T M z``, ``e = y^T M y``). A network
-F with two tokens satisfies ``F(Z O) = F(Z) O`` for similarities O of the plane, up to the power of the norm that its
-degree asks for. So the values of the network behind the first layer at ``[z', eta' y]`` follow, as power series in eps.
+``z' = z + y (eta^2 c q + eta^4 e b) / n`` and ``eta' = eta^3 (q e - b c) / n`` (``c = y^T M z``, ``e = y^T
+M y``). A network
+F with two tokens satisfies ``F(Z O) = F(Z) O`` for similarities O of the plane, up to the power of the norm
+that its
+degree asks for. So the values of the network behind the first layer at ``[z', eta' y]`` follow, as power
+series in eps.
 """
 
 from __future__ import annotations
@@ -28,7 +32,8 @@ class AmbiguousError(NotANetworkError):
 
 @dataclass(slots=True)
 class Probe:
-    """``c^T F([z, eta y]) = (a, eps * b)`` with ``z = x + zeta y``, ``eta = eps * eta_1``: series in ``s = eps^2``."""
+    """``c^T F([z, eta y]) = (a, eps * b)`` with ``z = x + zeta y``, ``eta = eps * eta_1``: series in ``s =
+    eps^2``."""
 
     x: Vector
     y: Vector
@@ -38,7 +43,8 @@ class Probe:
     eta: Series
 
     def advance(self, M: Rows, remaining: int) -> bool:
-        """Replace F by the network behind its first layer M, whose degree is ``remaining``; False: degenerate."""
+        """Replace F by the network behind its first layer M, whose degree is ``remaining``; False:
+        degenerate."""
         q0, b0, c0, e0 = gram(M, self.x, self.y)
         n = len(self.a)
         square = multiply(self.zeta, self.zeta)
@@ -102,7 +108,8 @@ def _functional(values: list[Vector]) -> Vector:
 
 
 def layer_matrix(probes: list[Probe], level: int) -> list[Rows]:
-    """Return a basis of the matrices M with ``x^T M y = rho (x^T M x)`` for all probes, ``rho`` read off the series.
+    """Return a basis of the matrices M with ``x^T M y = rho (x^T M x)`` for all probes, ``rho`` read off
+    the series.
 
     One matrix: M_(level+1) up to scale. d matrices of rank 1: it is ``k m^T`` with known m and any k.
 
@@ -117,7 +124,8 @@ def layer_matrix(probes: list[Probe], level: int) -> list[Rows]:
     for probe in probes:
         if any(probe.b[:start]):
             raise NotANetworkError(
-                f"layer {level + 1}: the second column of f([x, eps y]) does not vanish to the order 3^{level} in eps "
+                f"layer {level + 1}: the second column of f([x, eps y]) does not vanish to the order "
+                f"3^{level} in eps "
                 f"behind the layers before, at x = {_show(probe.x)}, y = {_show(probe.y)}"
             )
         if not probe.eta[start] or not probe.a[0]:

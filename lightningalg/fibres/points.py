@@ -89,7 +89,8 @@ class VirtualPoint:
                 )
 
     def spans(self) -> list[int]:
-        """Return ``dim T_0, ..., dim T_{l-1}``: T_i is spanned by the rows of L and rows and columns of M_j, j > i."""
+        """Return ``dim T_0, ..., dim T_{l-1}``: T_i is spanned by the rows of L and rows and columns of
+        M_j, j > i."""
         arch = self.architecture
         return span_dimensions(self.M, self.L, arch.caps)
 

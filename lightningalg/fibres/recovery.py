@@ -48,8 +48,10 @@ class Recovered:
     M, L
         ``M_i`` with first non-zero entry 1.
     method
-        ``peeled``: every layer was read off the expansion, and the values asked for determine ``(M, L)`` up to scaling;
-        ``one token``: some layers were read off values on one token, where only symmetric parts show, or the last layer and L
+        ``peeled``: every layer was read off the expansion, and the values asked for determine ``(M, L)`` up
+        to scaling;
+        ``one token``: some layers were read off values on one token, where only symmetric parts show, or
+        the last layer and L
         are both of rank 1.
     box
         The function with the values asked for.
@@ -100,9 +102,12 @@ def recover_virtual(function: Callable[[Rows], Any], *, width: int, tokens: int,
 
     Notes
     -----
-    Asked for are the values at ``[x, 0, ...]`` and ``[x, eps y, 0, ...]`` for d + 3 vectors x, the unit vectors y and
-    ``eps = 1, ..., (3^l + 1)/2``. Where a layer has rank 1, or t = 1: also the values at ``[a + n b, 0, ...]`` for
-    ``n = 0, ..., 3^l``, and lines b. Finally three full inputs. Vectors are given by the seed rule of FORMAT.md section 3.
+    Asked for are the values at ``[x, 0, ...]`` and ``[x, eps y, 0, ...]`` for d + 3 vectors x, the unit
+    vectors y and
+    ``eps = 1, ..., (3^l + 1)/2``. Where a layer has rank 1, or t = 1: also the values at ``[a + n b, 0,
+    ...]`` for
+    ``n = 0, ..., 3^l``, and lines b. Finally three full inputs. Vectors are given by the seed rule of
+    FORMAT.md section 3.
 
     References
     ----------
@@ -110,7 +115,8 @@ def recover_virtual(function: Callable[[Rows], Any], *, width: int, tokens: int,
 
     Examples
     --------
-    >>> found = recover_virtual(lambda X: value_at(([[1, 2], [3, 5]],), [[1, 1]], X), width=2, tokens=2, layers=1)
+    >>> found = recover_virtual(lambda X: value_at(([[1, 2], [3, 5]],), [[1, 1]], X), width=2, tokens=2,
+    layers=1)
     >>> [[int(v) for v in row] for row in found.M[0]], [[int(v) for v in row] for row in found.L]
     ([[1, 2], [3, 5]], [[1, 1]])
     """
@@ -175,7 +181,8 @@ def _on_a_line(box: BlackBox, layers: int) -> tuple[tuple[Rows, ...], Rows]:
 
 
 def _two_tokens(box: BlackBox, layers: int) -> tuple[str, list[tuple[tuple[Rows, ...], Rows]]]:
-    """Peel with d + 3 vectors x; if these leave several matrices, with 2d + 2: enough for any rank from 2 on."""
+    """Peel with d + 3 vectors x; if these leave several matrices, with 2d + 2: enough for any rank from 2
+    on."""
     try:
         return _peeled(box, layers, box.width + 1 + SPARE)
     except AmbiguousError:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from lightningalg.fibres.dominance import gram
-from lightningalg.fibres.exact import Rows, form, rank, reduced_rows, transpose
+from lightningalg.fibres.exact import Rows, capped_rank, form, rank, reduced_rows, transpose
 from lightningalg.fibres.points import VirtualPoint, span_dimensions
 
 _ATTEMPTS = 50
@@ -57,10 +57,12 @@ def skew_layer(point: VirtualPoint, layer: int) -> Skew | None:
         place = layer
         while 1 <= place + step <= len(point.M):
             neighbour = place + step
+            if capped_rank(point.M[neighbour - 1]) == 1:
+                break  # behind a layer of rank 1 the function would be 0
             passed = _passes(point.M[layer - 1], point.M[neighbour - 1])
             if passed is None:
                 return None
-            if passed is not True:
+            if not isinstance(passed, bool):
                 separations.append((neighbour, passed))
                 break
             place = neighbour

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from lightningalg.certificates.polynomials import encode_rational
@@ -36,8 +35,8 @@ class Count:
 
     def times(self, factor: int) -> Count:
         """Return the counts multiplied by a number of rational choices."""
-        numbers = (None if n is None else n * factor for n in (self.components, self.real, self.rational))
-        return Count(*numbers, self.free, self.flat)
+        numbers = [None if n is None else n * factor for n in (self.components, self.real, self.rational)]
+        return Count(numbers[0], numbers[1], numbers[2], self.free, self.flat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,8 @@ class Tail:
     ambient
         For each layer behind j the dimension of the space on which its matrix lives.
     exchange
-        Whether layer j itself can be exchanged with what follows: ``M_j = k m^T``, forms ``(k')^2``, ``L = w k'^T``.
+        Whether layer j itself can be exchanged with what follows: ``M_j = k m^T``, forms ``(k')^2``, ``L =
+        w k'^T``.
     product
         The factorisation, if ``rk L = 1``.
     """
@@ -149,7 +149,8 @@ def _kind_of(factors: Sequence[Factor], form: tuple[tuple[Piece, int], ...]) -> 
 def _lift(point: VirtualPoint, index: int, ambient: int | None, pair: _Pair) -> Count:
     """Count the matrices M of rank at most a with a given symmetric part, on the ambient space.
 
-    For a form of the largest possible rank s the pairs (K, Q) are the isometries into the hyperbolic space of dimension
+    For a form of the largest possible rank s the pairs (K, Q) are the isometries into the hyperbolic space
+    of dimension
     2a: one orbit O(2a)/O(2a-s), of two components if s = 2a, modulo GL(a).
     """
     a = point.architecture.ranks[index]
@@ -187,16 +188,20 @@ def _combined(counts: Sequence[Count]) -> Count:
     """Add the components of all splittings."""
     if any(count.components is None for count in counts):
         return Count(None, None, None, None)
-    numbers = (sum(getattr(c, key) or 0 for c in counts) for key in ("components", "real", "rational"))
+    components, real, rational = (
+        sum(getattr(count, key) or 0 for count in counts) for key in ("components", "real", "rational")
+    )
     free = {count.free for count in counts}
-    return Count(*numbers, free.pop() if len(free) == 1 else None, all(count.flat for count in counts))
+    flat = all(count.flat for count in counts)
+    return Count(components, real, rational, free.pop() if len(free) == 1 else None, flat)
 
 
 # -- flags ---------------------------------------------------------------------------
 
 
 def _ambient(point: VirtualPoint, spans: Sequence[int], j: int) -> tuple[int | None, ...]:
-    """Return the dimension of the space that carries ``M_i``, i > j, where line and forms span these dimensions.
+    """Return the dimension of the space that carries ``M_i``, i > j, where line and forms span these
+    dimensions.
 
     It is ``e_{i-1}`` where that is d_0, or where line and forms alone span that much; otherwise not known.
     """
@@ -205,7 +210,8 @@ def _ambient(point: VirtualPoint, spans: Sequence[int], j: int) -> tuple[int | N
 
 
 def _spans_of_forms(L: Rows, forms: Sequence[Rows]) -> list[int]:
-    """Return for i = j, ..., l-1 the dimension spanned by the rows of L and of the forms of layers i+1, ..., l."""
+    """Return for i = j, ..., l-1 the dimension spanned by the rows of L and of the forms of layers i+1,
+    ..., l."""
     rows, spans = list(L), []
     for matrix in reversed(forms):
         rows = reduced_rows([*rows, *matrix])
@@ -231,7 +237,8 @@ def _spans_of_pieces(product: Product, splitting: Splitting) -> list[int]:
 
 
 def _exchanges(point: VirtualPoint, forms: Sequence[Rows], j: int) -> bool:
-    """Whether ``L = w k'^T`` and all forms are multiples of ``(k')^2``, k' not parallel to k in ``M_j = k m^T``."""
+    """Whether ``L = w k'^T`` and all forms are multiples of ``(k')^2``, k' not parallel to k in ``M_j = k
+    m^T``."""
     if capped_rank(point.L) != 1:
         return False
     line = rank_one_factors(point.L)[1]

@@ -28,7 +28,8 @@ Tensor = Sequence[Sequence[Rows]]
 
 @dataclass(frozen=True, slots=True)
 class ConjugatePair:
-    """``T_i(x, x; y) = w_i s(x) (q^T y)``, s a product of linear forms conjugate over ``QQ(sqrt(discriminant))``."""
+    """``T_i(x, x; y) = w_i s(x) (q^T y)``, s a product of linear forms conjugate over
+    ``QQ(sqrt(discriminant))``."""
 
     architecture: Architecture
     w: Vector
@@ -76,7 +77,8 @@ def factor_tensor(tensor: Tensor, architecture: Architecture) -> VirtualPoint | 
     Examples
     --------
     >>> one, two = Fraction(1), Fraction(2)
-    >>> point = factor_tensor(tensor_of([[one, two], [two, one]], [[one, two]]), Architecture((2, 1), (2,), 2))
+    >>> point = factor_tensor(tensor_of([[one, two], [two, one]], [[one, two]]), Architecture((2, 1), (2,),
+    2))
     >>> [[int(v) for v in row] for row in point.L]
     [[1, 2]]
     """

@@ -35,7 +35,8 @@ def weights_dimension(arch: Architecture, spans: Sequence[int], ranks: Sequence[
     Notes
     -----
     The row spaces R_i of ``U_i = V_i ... V_1`` form a flag with ``T_i < R_i < R_{i-1}``. For dimensions r_i
-    these are ``(r_i - dim T_i)(r_{i-1} - r_i)`` parameters, U_i adds ``d_i r_i``, V_i off the image of U_{i-1}
+    these are ``(r_i - dim T_i)(r_{i-1} - r_i)`` parameters, U_i adds ``d_i r_i``, V_i off the image of
+    U_{i-1}
     ``d_i (d_{i-1} - r_{i-1})``, Q_i and K_i off it ``2 a_i (d_{i-1} - r_{i-1})``.
 
     Examples
@@ -43,14 +44,14 @@ def weights_dimension(arch: Architecture, spans: Sequence[int], ranks: Sequence[
     >>> weights_dimension(Architecture((3, 3), (2,), 2), [3], [2])
     4
     """
-    d, l = arch.widths, arch.depth
+    d, depth = arch.widths, arch.depth
 
     @cache
     def best(i: int, before: int) -> int:
-        """Largest dimension of what layers i+1, ..., l contribute, given ``r_i = before``."""
+        """Largest dimension of what layers i+1, ..., depth contribute, given ``r_i = before``."""
         a, off = arch.ranks[i], d[i] - before
         here = factor_dimension(a, before, ranks[i]) + 2 * a * off + d[i + 1] * off
-        if i + 1 == l:
+        if i + 1 == depth:
             return here
         choices = range(spans[i + 1], min(d[i + 1], before) + 1)
         return here + max((r - spans[i + 1]) * (before - r) + d[i + 1] * r + best(i + 1, r) for r in choices)
@@ -61,7 +62,8 @@ def weights_dimension(arch: Architecture, spans: Sequence[int], ranks: Sequence[
 def is_one_orbit(arch: Architecture, spans: Sequence[int], ranks: Sequence[int]) -> bool:
     """Whether the known group acts transitively on the weights over one torus orbit of ``(M, L)``.
 
-    So it is if ``dim T_i = d_i`` for ``0 < i < l`` and ``rk M_i = min(a_i, d_{i-1})`` for all i: then ``R_i = T_i``, U_i is
+    So it is if ``dim T_i = d_i`` for ``0 < i < l`` and ``rk M_i = min(a_i, d_{i-1})`` for all i: then ``R_i
+    = T_i``, U_i is
     determined up to GL(d_i), V_i and A_i by the U's, and ``K_i^T Q_i = A_i`` up to GL(a_i).
     """
     full = [min(a, d) for a, d in zip(arch.ranks, arch.widths, strict=False)]

@@ -26,7 +26,8 @@ def is_zero_function(point: VirtualPoint) -> bool:
 def zero_pieces(point: VirtualPoint) -> list[int] | None:
     """Return the dimensions of the irreducible components of ``{f = 0}``; ``None`` if widths bound the flags.
 
-    The pieces are ``{L = 0}``, ``{M_i = 0}`` and, for j < i, ``{rk M_j <= 1, M_i skew}``; for one token ``{M_i skew}``.
+    The pieces are ``{L = 0}``, ``{M_i = 0}`` and, for j < i, ``{rk M_j <= 1, M_i skew}``; for one token
+    ``{M_i skew}``.
     Pieces that lie in others are left out.
     """
     arch = point.architecture

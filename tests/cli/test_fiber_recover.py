@@ -73,7 +73,9 @@ def test_an_open_fibre(capfd, tmp_path):
     ("[virtual]\nM = [[[1,2],[3,4]],[[1,2],[3]]]\nL = [[1,0],[0,1]]", "M_2"),
     ("[virtual]\nM = [[[1,2],[3,4]],[[1,2],[3,4]]]\nL = [[1.5,0],[0,1]]", "L: "),
     ("[virtual]\nM = [[[1,2],[3,4]],[[1,2],[3,4]]]\nL = [['1/0',0],[0,1]]", "L: "),
-    ("[weights.nolayer]\nQ = [[1]]", "nolayer"), ("[weights.layer1]\nW = [[1]]", "matrices Q, K, V"), ("tensor = [1]", "one layer"), ("[[[", "TOML"),
+    ("[weights.nolayer]\nQ = "
+        "[[1]]", "nolayer"), ("[weights.layer1]\nW = "
+            "[[1]]", "matrices Q, K, V"), ("tensor = [1]", "one layer"), ("[[[", "TOML"),
 ])  # fmt: skip
 def test_wrong_points(capfd, tmp_path, text, word):
     path = tmp_path / "point.toml"

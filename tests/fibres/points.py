@@ -81,6 +81,9 @@ def stratum(name):
         "exchange": ((2, 2, 1), (1, 1), t, [km, outer(v, v)], rows(v)),
         "skew last": ((2, 2, 2), None, t, [GENERAL, SKEW], FULL_L),
         "skew between": ((2, 2, 2, 2), None, t, [GENERAL, SKEW, SYMMETRIC], FULL_L),
+        "skew, then rank one": (
+            (2, 2, 2, 2), (2, 2, 1), t, [SKEW, GENERAL, km], FULL_L,
+        ),
         "two skew": ((2, 2, 2), None, t, [SKEW, SKEW], FULL_L),
         "one token": ((2, 2, 1), None, 1, [GENERAL, SYMMETRIC], one),
         "zero behind rank one": ((2, 2, 2), None, t, [km, SKEW], FULL_L),
@@ -96,9 +99,11 @@ def stratum(name):
 
 
 STRATA = [
-    "generic layer", "skew layer", "swap", "no swap", "zero", "deep", "deep, one output", "deep swap", "deep, parallel",
+    "generic layer", "skew layer", "swap", "no swap", "zero", "deep", "deep, one output", "deep swap",
+    "deep, parallel",
     "rank one first", "ranks one", "ranks one, one output", "conjugate forms", "exchange", "skew last",
-    "skew between", "two skew", "one token", "zero behind rank one", "line", "three wide", "skew in three",
+    "skew between", "skew, then rank one", "two skew", 
+    "one token", "zero behind rank one", "line", "three wide", "skew in three",
 ]  # fmt: skip
 
 

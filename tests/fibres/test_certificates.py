@@ -77,12 +77,14 @@ def test_they_print(name):
     assert "certificate no.~$1$" in article
 
 
-#: values from which nothing is concluded, or which may be chosen: vectors and inputs are proofs, any that work
+#: values from which nothing is concluded, or which may be chosen: vectors and inputs are proofs, any that
+# work
 CHOICES = {"provenance", "dominance", "separations"}
 
 
 def is_harmless(certificate, path):
-    """Another point may have the same fibre: then the altered certificate is true, as a second producer confirms."""
+    """Another point may have the same fibre: then the altered certificate is true, as a second producer
+    confirms."""
     return bool(CHOICES & set(path))
 
 

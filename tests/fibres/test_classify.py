@@ -36,6 +36,7 @@ KNOWN = {
     "line": ("identifiable", 2, 1, 1),
     "skew last": ("orbits", 2, 2, None),
     "skew between": ("orbits", 3, 3, None),
+    "skew, then rank one": ("orbits", 3, 2, None),
     "exchange": ("orbits", 2, 2, None),
     "one token": ("excess", 4, 3, None),  # and two splittings over QQ(sqrt 7)
     "three wide": ("identifiable", 1, 1, 1),
@@ -49,10 +50,10 @@ def test_known_fibres(name):
     assert (found.verdict, found.dimension, found.components, found.multiplicity) == KNOWN[name]
 
 
-@pytest.mark.parametrize("l, degree", [(1, 2), (2, 5), (3, 14), (6, 365)])
-def test_degree_of_an_orbit(l, degree):
+@pytest.mark.parametrize("depth, degree", [(1, 2), (2, 5), (3, 14), (6, 365)])
+def test_degree_of_an_orbit(depth, degree):
     """(3^l - 1)/2 + 1."""
-    point = virtual_from_tables((2,) * (l + 1), None, 2, [pt.GENERAL] * l, pt.FULL_L)
+    point = virtual_from_tables((2,) * (depth + 1), None, 2, [pt.GENERAL] * depth, pt.FULL_L)
     assert virtual_fibre(point).degree == degree
 
 
@@ -98,7 +99,8 @@ def test_transposes_do_not_belong_to_fibres_where_they_must_not(name):
 
 
 def kernel_dimension(point, seed=0):
-    """The tangent space of the fibre scheme: kernel of the Jacobian of (M, L) -> values at many inputs, modulo p."""
+    """The tangent space of the fibre scheme: kernel of the Jacobian of (M, L) -> values at many inputs,
+    modulo p."""
     p, chance = 2**31 - 1, random.Random(seed)
     M = [[[int(v) % p for v in row] for row in m] for m in point.M]
     L = [[int(v) % p for v in row] for row in point.L]
@@ -144,12 +146,14 @@ def kernel_dimension(point, seed=0):
 
 
 @pytest.mark.parametrize("name, extra", [
-    ("generic layer", 0), ("skew layer", 0), ("swap", 0), ("deep", 0), ("deep, one output", 0), ("deep swap", 0), ("line", 0),
+    ("generic layer", 0), ("skew layer", 0), ("swap", 0), ("deep", 0), ("deep, one output", 0),
+    ("deep swap", 0), ("line", 0),
     ("three wide", 0), ("no swap", 1), ("deep, parallel", 1),  # at v parallel to k: d - 1 more
     ("rank one first", 1), ("one token", 2),
 ])  # fmt: skip
 def test_tangent_spaces(name, extra):
-    """Multiplicity 1 means that the Jacobian's kernel is the torus; MATH.md: dimension d at v parallel to k."""
+    """Multiplicity 1 means that the Jacobian's kernel is the torus; MATH.md: dimension d at v parallel to
+    k."""
     point = pt.stratum(name)
     assert kernel_dimension(point) == point.architecture.depth + extra
 
@@ -158,7 +162,8 @@ def test_tangent_spaces(name, extra):
 
 ARCHITECTURES = [
     ((3, 3, 3), (2, 2), 2), ((4, 2, 4), (2, 1), 2), ((4, 3, 2, 4), (2, 2, 2), 2), ((3, 4, 3), (2, 2), 2),
-    ((2, 3, 2), (1, 1), 2), ((1, 3, 2), (1, 2), 2), ((4, 4, 4), (2, 2), 3), ((2, 2), (3,), 2), ((2, 5, 2), (4, 1), 2),
+    ((2, 3, 2), (1, 1), 2), ((1, 3, 2), (1, 2), 2), ((4, 4, 4), (2, 2), 3), ((2, 2), (3,), 2), ((2, 5, 2),
+    (4, 1), 2),
 ]  # fmt: skip
 
 
@@ -215,7 +220,8 @@ def test_a_tensor_of_no_layer_is_refused():
 
 
 def sliced_degree(A, V, seed=1):
-    """Length of fibre intersected with a general hyperplane: standard monomials of a Groebner basis by FLINT."""
+    """Length of fibre intersected with a general hyperplane: standard monomials of a Groebner basis by
+    FLINT."""
     d, height = len(A), len(V)
     names = [f"a{i}{j}" for i in range(d) for j in range(d)] + [
         f"v{i}{j}" for i in range(height) for j in range(d)

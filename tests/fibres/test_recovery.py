@@ -122,8 +122,10 @@ def test_every_single_changed_output_is_noticed(widths, ranks):
 
 
 CASES = [  # where layers are not peeled: rank 1 first, in between, last; L of rank 1; one token; width 1
-    ((3, 3, 2), (1, 3), 2), ((3, 3, 1), (1, 1), 2), ((4, 3, 3), (3, 1), 2), ((3, 2, 1), (2, 1), 3), ((3, 1, 2), (1, 1), 2),
-    ((3, 3, 1), (3, 3), 1), ((2, 2), (1,), 1), ((1, 3, 2), (2, 2), 2), ((4, 2, 1, 3), (1, 1, 1), 2), ((5, 3), (2,), 2),
+    ((3, 3, 2), (1, 3), 2), ((3, 3, 1), (1, 1), 2), ((4, 3, 3), (3, 1), 2), ((3, 2, 1), (2, 1), 3), ((3, 1,
+    2), (1, 1), 2),
+    ((3, 3, 1), (3, 3), 1), ((2, 2), (1,), 1), ((1, 3, 2), (2, 2), 2), ((4, 2, 1, 3), (1, 1, 1), 2), ((5,
+    3), (2,), 2),
 ]  # fmt: skip
 
 
@@ -230,9 +232,12 @@ def test_coefficients():
 
 
 @pytest.mark.parametrize("change, word", [
-    (lambda t: t.pop("width"), "width"), (lambda t: t.update(width=0), "width"), (lambda t: t.update(pairs=[]), "pairs"),
-    (lambda t: t["pairs"][0].update(input=[[1]]), "input of pair 1"), (lambda t: t["pairs"][0].update(output=[["x"]]), "output of pair 1"),
-    (lambda t: t["pairs"][0].update(extra=1), "pair 1"), (lambda t: t["pairs"][0].update(output=[[1.5, 0], [0, 0]]), "output of pair 1"),
+    (lambda t: t.pop("width"), "width"), (lambda t: t.update(width=0), "width"),
+    (lambda t: t.update(pairs=[]), "pairs"),
+    (lambda t: t["pairs"][0].update(input=[[1]]), "input of pair 1"),
+    (lambda t: t["pairs"][0].update(output=[["x"]]), "output of pair 1"),
+    (lambda t: t["pairs"][0].update(extra=1), "pair 1"), (lambda t: t["pairs"][0].update(output=[[1.5, 0],
+    [0, 0]]), "output of pair 1"),
 ])  # fmt: skip
 def test_wrong_tables_are_refused(change, word):
     table, _ = filled((2, 2), (2,), 1)

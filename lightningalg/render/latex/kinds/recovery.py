@@ -37,18 +37,23 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> RecoveryI
     )
     digest = typewriter(str(subject["values_sha256"]))
     given = (
-        f"Let {sizes}. Consider a function of $l$ layers that at the inputs of the certificate no.~${label}$ ({values} and three more) "
-        f"takes the values with the SHA-256 hash {digest}. The weights $(M,L)$ of the certificate have these values"
+        f"Let {sizes}. Consider a function of $l$ layers that at the inputs of the certificate "
+        f"no.~${label}$ ({values} and three more) "
+        f"takes the values with the SHA-256 hash {digest}. The weights $(M,L)$ of the certificate have "
+        f"these values"
     )
     if relation == "determined":
         statement = Tex(
             given
-            + ", and every $(M',L')$ over $\\CC$ that has them is $M'_i=\\lambda_iM_i$, $L'=\\mu L$ with $\\mu\\prod_i\\lambda_i^{3^{l-i}}=1$."
+            + ", and every $(M',L')$ over $\\CC$ that has them is $M'_i=\\lambda_iM_i$, $L'=\\mu L$ with "
+            "$\\mu\\prod_i\\lambda_i^{3^{l-i}}=1$."
         )
         theorem = "\\cref{rec:line}" if d == 1 else "\\cref{rec:determined}"
         proof = Tex(
             "The values of $(M,L)$ at all these inputs were computed exactly; their hash is the stated one. "
-            + ("" if d == 1 else "$Lx_j\\ne0$ and $q_i(x_j)\\ne0$ for all $i,j$, the $x_j$ span, and for every layer the linear equations have rank $d^2-1$: they have this rank modulo a prime, and at most this rank because $B_i$ is a solution. ")
+            + ("" if d == 1 else "$Lx_j\\ne0$ and $q_i(x_j)\\ne0$ for all $i,j$, the $x_j$ span, and for "
+                "every layer the linear equations have rank $d^2-1$: they have this rank modulo a prime, "
+                "and at most this rank because $B_i$ is a solution. ")
             + f"Apply {theorem}."
         )  # fmt: skip
         summary = Tex(f"{sizes}: the values determine the weights up to scaling")
@@ -66,6 +71,7 @@ kind = Kind(
     read=_read,
     check=Tex("recomputes for recoveries all values and the ranks of the linear equations"),
     abstract=lambda instances: Tex(
-        "Weights of lightning attention networks are recovered from finitely many exact values of their functions; where so stated, these values determine them up to scaling."
+        "Weights of lightning attention networks are recovered from finitely many exact values of their "
+        "functions; where so stated, these values determine them up to scaling."
     ),
 )
