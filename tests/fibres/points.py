@@ -102,7 +102,7 @@ STRATA = [
     "generic layer", "skew layer", "swap", "no swap", "zero", "deep", "deep, one output", "deep swap",
     "deep, parallel",
     "rank one first", "ranks one", "ranks one, one output", "conjugate forms", "exchange", "skew last",
-    "skew between", "skew, then rank one", "two skew", 
+    "skew between", "skew, then rank one", "two skew",
     "one token", "zero behind rank one", "line", "three wide", "skew in three",
 ]  # fmt: skip
 
