@@ -254,18 +254,55 @@ class AbstractIdealEngine(ABC):
 
         return self.groebner_basis(rabinowitsch(ideal, polynomial)).is_unit
 
+    def intersect(self, first: Ideal, second: Ideal) -> tuple[Polynomial, ...]:
+        """Return the reduced degrevlex basis of the intersection of two ideals of one ring.
+
+        References
+        ----------
+        It is the part without t of ``t first + (1 - t) second`` (Cox, Little, O'Shea, section 4.3).
+        """
+        from lightningalg.engines.ideal_checks import pencil
+
+        found = self.eliminate(pencil(first, second), (first.variables,))
+        return tuple({e[:-1]: c for e, c in f.items()} for f in found)
+
     def minimal_primes(self, ideal: Ideal) -> list[GroebnerBasis]:
         """Return the minimal primes over QQ or GF(p), by decreasing dimension, with degrevlex bases.
 
-        That they contain the ideal, and that their product lies in its radical, is checked; that each is
-        prime is the engine's word.
+        Checked: they contain the ideal, none contains another, and their intersection lies in the radical.
+        That each is prime is the engine's word (`lightningalg.ideals` proves it where it can).
         """
-        raise UnsupportedError(f"{self.name} has no prime decomposition")
+        from lightningalg.engines.decompositions import checked_primes
+
+        return checked_primes(self, ideal, self.raw_minimal_primes(ideal))
 
     def primary_components(self, ideal: Ideal) -> list[tuple[GroebnerBasis, GroebnerBasis]]:
-        """Return a primary decomposition: pairs of a primary ideal and its prime, embedded ones too."""
-        raise UnsupportedError(f"{self.name} has no primary decomposition")
+        """Return a primary decomposition: pairs of a primary ideal and its prime, embedded ones too.
+
+        Checked: the intersection of the primary ideals is the ideal. Embedded components are not unique.
+        """
+        from lightningalg.engines.decompositions import checked_primary
+
+        return checked_primary(self, ideal, self.raw_primary_components(ideal))
 
     def radical(self, ideal: Ideal) -> GroebnerBasis:
-        """Return the radical's degrevlex basis."""
+        """Return the radical's degrevlex basis.
+
+        Checked: it contains the ideal, and powers of its elements lie in the ideal. That it is radical is
+        the engine's word.
+        """
+        from lightningalg.engines.decompositions import checked_radical
+
+        return checked_radical(self, ideal, self.raw_radical(ideal))
+
+    def raw_minimal_primes(self, ideal: Ideal) -> list[list[Polynomial]]:
+        """Return generators of the minimal primes as the engine gives them."""
+        raise UnsupportedError(f"{self.name} has no prime decomposition")
+
+    def raw_primary_components(self, ideal: Ideal) -> list[tuple[list[Polynomial], list[Polynomial]]]:
+        """Return generators of primary components and their primes as the engine gives them."""
+        raise UnsupportedError(f"{self.name} has no primary decomposition")
+
+    def raw_radical(self, ideal: Ideal) -> list[Polynomial]:
+        """Return generators of the radical as the engine gives them."""
         raise UnsupportedError(f"{self.name} has no radicals")

@@ -9,6 +9,8 @@ basis of an ideal that contains them (an unlucky prime fails there, and another 
 from __future__ import annotations
 
 import heapq
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +18,7 @@ from typing import Any
 from lightningalg.engines.exact_polynomials import Arithmetic, Packed, is_groebner_basis
 from lightningalg.engines.ideal_data import Derivation, Ideal
 from lightningalg.engines.monomials import MonomialOrder, Polynomial
-from lightningalg.errors import EngineAnswerError
+from lightningalg.errors import EngineAnswerError, EngineTimeoutError
 
 #: primes of the first run; each is tried once
 _PRIMES = (2147483629, 2147483587, 2147483579, 2147483563)
@@ -53,12 +55,17 @@ class _Run:
     active: list[_Element] = field(default_factory=list)
     pairs: list[tuple[int, int, int, _Element, _Element]] = field(default_factory=list)
     counter: int = 0
+    end: float = math.inf
 
     def degree(self, code: int) -> int:
         return sum(self.ring.monomials.unpack(code))
 
-    def make(self, operands: list[tuple[int, int, int]], reducers: Sequence[tuple[int, Packed]]) -> int | None:
+    def make(
+        self, operands: list[tuple[int, int, int]], reducers: Sequence[tuple[int, Packed]]
+    ) -> int | None:
         """Form the operands' sum, divide by the reducers, and append the monic remainder as a new source."""
+        if time.monotonic() > self.end:
+            raise EngineTimeoutError("Buchberger's algorithm did not end within its time limit")
         ring = self.ring
         total: Packed = {}
         for source, monomial, sign in operands:
@@ -71,9 +78,7 @@ class _Run:
         scale = ring.one / rest[head]
         step: Step = [(source, {monomial: scale * sign}) for source, monomial, sign in operands]
         used = [
-            (source, quotient)
-            for (source, _), quotient in zip(reducers, quotients, strict=True)
-            if quotient
+            (source, quotient) for (source, _), quotient in zip(reducers, quotients, strict=True) if quotient
         ]
         step += [(s, {code: -(value * scale) for code, value in q.items()}) for s, q in used]
         self.steps.append(step)
@@ -152,7 +157,9 @@ class _Run:
                 self.insert([(k, 0, 1)], degree)
                 continue
             sugar, both, _, first, second = heapq.heappop(self.pairs)
-            self.insert([(first.source, both - first.head, 1), (second.source, both - second.head, -1)], sugar)
+            self.insert(
+                [(first.source, both - first.head, 1), (second.source, both - second.head, -1)], sugar
+            )
             if any(e.head == 0 for e in self.active):
                 break
         return self._interreduced()
@@ -172,11 +179,15 @@ class _Run:
         return done
 
 
-def buchberger(ideal: Ideal, order: MonomialOrder) -> tuple[list[Polynomial], Derivation]:
+def buchberger(
+    ideal: Ideal, order: MonomialOrder, seconds: float = math.inf
+) -> tuple[list[Polynomial], Derivation]:
     """Return the reduced Groebner basis with its derivation from the generators.
 
     Raises
     ------
+    EngineTimeoutError
+        If it takes longer than ``seconds``.
     EngineAnswerError
         If four primes in a row were unlucky.
 
@@ -186,27 +197,30 @@ def buchberger(ideal: Ideal, order: MonomialOrder) -> tuple[list[Polynomial], De
     >>> basis, len(derivation.steps) > 0
     ([{(0, 0): Fraction(1, 1)}], True)
     """
+    end = time.monotonic() + seconds
     if ideal.characteristic:
         ring = Arithmetic(order, ideal.characteristic)
-        run = _Run(ring, [ring.pack(f) for f in ideal.generators])
+        run = _Run(ring, [ring.pack(f) for f in ideal.generators], end=end)
         return _result(run, run.complete(), len(ideal.generators))
     for prime in _PRIMES:
-        found = _lifted(ideal, order, prime)
+        found = _lifted(ideal, order, prime, end)
         if found is not None:
             return found
     raise EngineAnswerError("four primes in a row were unlucky: no derivation found")
 
 
-def _lifted(ideal: Ideal, order: MonomialOrder, prime: int) -> tuple[list[Polynomial], Derivation] | None:
+def _lifted(
+    ideal: Ideal, order: MonomialOrder, prime: int, end: float
+) -> tuple[list[Polynomial], Derivation] | None:
     """Run modulo a prime and repeat the useful steps over QQ; ``None``: an unlucky prime."""
     if any(c.denominator % prime == 0 for f in ideal.generators for c in f.values()):
         return None
     modular = Arithmetic(order, prime)
-    first = _Run(modular, [modular.pack(f) for f in ideal.generators])
+    first = _Run(modular, [modular.pack(f) for f in ideal.generators], end=end)
     last = first.complete()
     count = len(ideal.generators)
     exact = Arithmetic(order)
-    second = _Run(exact, [exact.pack(f) for f in ideal.generators])
+    second = _Run(exact, [exact.pack(f) for f in ideal.generators], end=end)
     place = {k: k for k in range(count)}
     for source in needed_sources(last, first.records, count):
         record = first.records[source - count]

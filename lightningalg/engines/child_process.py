@@ -167,7 +167,9 @@ def run(
     with tempfile.TemporaryDirectory(prefix="lightningalg-", ignore_cleanup_errors=True) as folder:
         for file, content in (files or {}).items():
             Path(folder, file).write_text(content, encoding="ascii")
-        finished = _run_in(Path(folder), name, [os.fspath(part) for part in command], text, environment, limits)
+        finished = _run_in(
+            Path(folder), name, [os.fspath(part) for part in command], text, environment, limits
+        )
     _refuse_failure(name, finished, limits, accepted_codes, when_failed)
     return finished
 

@@ -115,10 +115,8 @@ class Arithmetic:
             if value is None:
                 continue
             guarded = (code & low) | guards
-            for k, shape in enumerate(shapes):
-                if (guarded - shape) & guards == guards:
-                    break
-            else:
+            k = next((k for k, s in enumerate(shapes) if (guarded - s) & guards == guards), -1)
+            if k < 0:
                 result[code] = rest.pop(code)
                 continue
             self._cancel(rest, queue, divisors[k], code - heads[k], value)
@@ -202,4 +200,3 @@ def is_groebner_basis(arithmetic: Arithmetic, basis: Sequence[Packed]) -> bool:
         not arithmetic.remainder(arithmetic.s_polynomial(basis[i], basis[j]), basis)
         for i, j in critical_pairs(arithmetic, basis)
     )
-

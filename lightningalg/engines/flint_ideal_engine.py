@@ -14,6 +14,7 @@ from typing import Any
 
 from lightningalg.engines import child_process
 from lightningalg.engines.base import AbstractIdealEngine
+from lightningalg.engines.buchberger import buchberger
 from lightningalg.engines.ideal_checks import checked_basis
 from lightningalg.engines.ideal_data import Derivation, Ideal
 from lightningalg.engines.monomials import MonomialOrder, Polynomial
@@ -22,6 +23,21 @@ from lightningalg.errors import EngineAnswerError
 
 _NO_MEMORY = 14
 _ATTEMPTS = 3
+
+
+class OwnIdeals(AbstractIdealEngine):
+    """The package's own algorithm in this process, for small ideals: interruptible, with a time limit."""
+
+    name = "own"
+
+    def refusal(self, ideal: Ideal, order: MonomialOrder) -> str | None:
+        return None
+
+    def raw_basis(self, ideal: Ideal, order: MonomialOrder) -> list[Polynomial]:
+        return buchberger(ideal, order, self.limits.seconds)[0]
+
+    def raw_derivation(self, ideal: Ideal, order: MonomialOrder) -> tuple[list[Polynomial], Derivation]:
+        return buchberger(ideal, order, self.limits.seconds)
 
 
 class FlintIdeals(AbstractIdealEngine):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 from lightningalg.engines.exact_polynomials import Arithmetic, Packed, is_groebner_basis
 from lightningalg.engines.ideal_data import Derivation, GroebnerBasis, Ideal, clean_polynomial
@@ -31,7 +30,7 @@ def checked_basis(
     Examples
     --------
     >>> ideal = Ideal(1, ({(2,): 1},))
-    >>> checked_basis(ideal, MonomialOrder(1), [{(3,): Fraction(1)}], "demo")
+    >>> checked_basis(ideal, MonomialOrder(1), [{(3,): 1}], "demo")
     Traceback (most recent call last):
     lightningalg.errors.EngineAnswerError: demo gave a wrong basis: generator 0 does not reduce to zero
     """
@@ -112,7 +111,7 @@ def normal_form(basis: GroebnerBasis, polynomial: Polynomial) -> Polynomial:
 
     Examples
     --------
-    >>> basis = GroebnerBasis(Ideal(1, ()), MonomialOrder(1), ({(2,): Fraction(1)},), "demo")
+    >>> basis = GroebnerBasis(Ideal(1, ()), MonomialOrder(1), ({(2,): 1},), "demo")
     >>> normal_form(basis, {(3,): 1, (1,): 5})
     {(1,): Fraction(5, 1)}
     """
@@ -159,3 +158,15 @@ def rabinowitsch(ideal: Ideal, polynomial: Polynomial) -> Ideal:
     inverse = {(*e, 1): -c for e, c in clean.items()}
     one = (0,) * (ideal.variables + 1)
     return Ideal(ideal.variables + 1, (*lifted, {one: 1, **inverse}), ideal.characteristic)
+
+
+def pencil(first: Ideal, second: Ideal) -> Ideal:
+    """Return ``t first + (1 - t) second``, t a new last variable: its part without t is the intersection."""
+    if (first.variables, first.characteristic) != (second.variables, second.characteristic):
+        raise EngineAnswerError("ideals of two different rings have no intersection")
+    left = [{(*e, 1): c for e, c in f.items()} for f in first.generators]
+    right = [
+        {(*e, power): c * sign for e, c in f.items() for power, sign in ((0, 1), (1, -1))}
+        for f in second.generators
+    ]
+    return Ideal(first.variables + 1, (*left, *right), first.characteristic)

@@ -42,7 +42,9 @@ def clean_polynomial(value: Mapping[Any, Any], variables: int, characteristic: i
         if any(isinstance(e, bool) or not isinstance(e, int) or e < 0 for e in exponents):
             raise InputError(f"{what}: exponents {str(exponents)[:60]} are not integers >= 0")
         if sum(exponents) >= DEGREE_LIMIT:
-            raise TooLargeError(f"{what} has degree {sum(exponents)}: accepted are degrees below {DEGREE_LIMIT}")
+            raise TooLargeError(
+                f"{what} has degree {sum(exponents)}: accepted are degrees below {DEGREE_LIMIT}"
+            )
         number = _coefficient(coefficient, characteristic, what)
         if number:
             clean[exponents] = number

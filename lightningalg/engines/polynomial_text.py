@@ -69,9 +69,7 @@ def write(polynomial: Polynomial, *, integral: bool = False) -> str:
         text = decimal(number.numerator)
         if number.denominator != 1:
             text += f"/{decimal(number.denominator)}"
-        powers = [
-            f"x{k}" if e == 1 else f"x{k}^{e}" for k, e in enumerate(exponents, start=1) if e
-        ]
+        powers = [f"x{k}" if e == 1 else f"x{k}^{e}" for k, e in enumerate(exponents, start=1) if e]
         parts.append("*".join([text, *powers]))
     return "+".join(parts).replace("+-", "-") or "0"
 
