@@ -2,7 +2,7 @@
 
 A fibre's equations are coefficients of the function (one layer) or its values at chosen inputs (chains).
 Inputs are supported on two coordinates, so that few terms arise, and there are as many as it takes: more
-values never change the fibre, too few may leave it too large, which `too_few_inputs` decides.
+values never change the fibre, too few may leave it too large, which dimension and degree show.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class FibreIdeal:
     names
         Names of the variables: matrix, row and column from 1.
     point
-        The given weights: a rational point of the fibre.
+        The given weights: a rational point of the fibre; ``None`` for the fibre of a given function.
     description
         What the variables are, in words.
     slice
@@ -46,13 +46,17 @@ class FibreIdeal:
 
     ideal: Ideal
     names: tuple[str, ...]
-    point: tuple[Fraction, ...]
+    point: tuple[Fraction, ...] | None
     description: str
     slice: tuple[int, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        if not len(self.names) == len(self.point) == self.ideal.variables:
+        if len(self.names) != self.ideal.variables:
             raise InputError(f"{len(self.names)} names for {self.ideal.variables} variables")
+        if self.point is None:
+            return
+        if len(self.point) != self.ideal.variables:
+            raise InputError(f"{len(self.point)} coordinates for {self.ideal.variables} variables")
         for k, f in enumerate(self.ideal.generators):
             if value_at(f, self.point):
                 raise InputError(f"equation {k} does not vanish at the given weights")
@@ -105,6 +109,33 @@ def layer_fibre(A: Matrix, V: Matrix, *, tokens: int = 2) -> FibreIdeal:
     a, v = matrices(ring.generators, [(d, d), (len(V), d)])
     pairs = zip(layer_coefficients(a, v, tokens), layer_coefficients(A, V, tokens), strict=True)
     return _fibre(ring, [x - ring.convert(y) for x, y in pairs], [A, V], f"(A, V), t = {tokens}")
+
+
+def layer_fibre_of_function(
+    d: int, d_out: int, values: Sequence[Rational], *, tokens: int = 2
+) -> FibreIdeal:
+    """Return the ideal of all (A, V) whose function has the given coefficients, in `layer_coefficients`' order.
+
+    Such a function need not be that of any rational, or real, weights.
+
+    Raises
+    ------
+    InputError
+        If the number of coefficients does not fit.
+
+    Examples
+    --------
+    >>> layer_fibre_of_function(1, 1, [6]).ideal.generators[0]
+    {(1, 1): Fraction(1, 1), (0, 0): Fraction(-6, 1)}
+    """
+    ring = PolynomialRing([*matrix_names("A", d, d), *matrix_names("V", d_out, d)])
+    a, v = matrices(ring.generators, [(d, d), (d_out, d)])
+    symbolic = layer_coefficients(a, v, tokens)
+    if len(values) != len(symbolic):
+        raise InputError(f"{len(values)} coefficients: a layer of these sizes has {len(symbolic)}")
+    plain = [_plain(x - ring.convert(y)) for x, y in zip(symbolic, values, strict=True)]
+    ideal = Ideal(len(ring.names), tuple(f for f in plain if f))
+    return FibreIdeal(ideal, ring.names, None, f"(A, V) of a function, t = {tokens}")
 
 
 def layer_coefficients(A: Sequence[Sequence[Any]], V: Sequence[Sequence[Any]], tokens: int) -> list[Any]:
@@ -218,6 +249,63 @@ def chain_fibre(
     point = [v for m in (*weights, L) for row in m for v in row]
     equations += [ring.generators[k] - ring.convert(point[k]) for k in fixed]
     return _fibre(ring, equations, [*weights, L], f"(M_1..M_{len(weights)}, L), t = {tokens}", fixed)
+
+
+def chain_fibre_in_weights(
+    A: Sequence[Matrix],
+    V: Sequence[Matrix],
+    *,
+    tokens: int = 2,
+    inputs: int | None = None,
+    ranks: Sequence[int] | None = None,
+    seed: int = 1,
+) -> FibreIdeal:
+    """Return the ideal of all (A_1, V_1, ..., A_l, V_l) with a chain's function, any widths.
+
+    ``X_i = V_i X_{i-1} X_{i-1}^T A_i X_{i-1}``. Besides the scalings these fibres contain the orbits of GL of
+    the inner widths. With ``ranks`` the minors of size ``ranks[i] + 1`` of A_i are equations as well.
+
+    Raises
+    ------
+    InputError, TooLargeError
+        As for `chain_fibre`.
+
+    Examples
+    --------
+    >>> chain_fibre_in_weights([[[1]], [[2]]], [[[1]], [[3]]], inputs=2).ideal.variables
+    4
+    """
+    names, shapes, given = [], [], []
+    width = len(A[0])
+    for i, (a, v) in enumerate(zip(A, V, strict=True), start=1):
+        a, v = rational_matrix(a, f"A_{i}"), rational_matrix(v, f"V_{i}")
+        if (len(a), len(a[0]), len(v[0])) != (width, width, width):
+            raise InputError(f"A_{i} is {len(a)} x {len(a[0])}, V_{i} has {len(v[0])} columns, not {width}")
+        names += [*matrix_names(f"A{i}", width, width), *matrix_names(f"V{i}", len(v), width)]
+        shapes += [(width, width), (len(v), width)]
+        given += [a, v]
+        width = len(v)
+    ring = PolynomialRing(names)
+    symbols = matrices(ring.generators, shapes)
+    equations: list[Any] = []
+    for x in chosen_inputs(len(A[0]), tokens, inputs, seed):
+        symbolic: Any = [[ring.convert(value) for value in row] for row in x]
+        known: Any = x
+        for i in range(0, len(given), 2):
+            symbolic = layer_value(symbols[i], symbols[i + 1], symbolic)
+            known = layer_value(given[i], given[i + 1], known)
+            if sum(len(entry) for row in symbolic for entry in row) > MAX_TERMS:
+                raise TooLargeError(f"the values of this chain have more than {MAX_TERMS} terms")
+        for row, line in zip(symbolic, known, strict=True):
+            equations += [entry - ring.convert(value) for entry, value in zip(row, line, strict=True)]
+    for rank, symbol in zip(ranks or (), symbols[::2], strict=bool(ranks)):
+        equations += minors(symbol, rank + 1)
+    return _fibre(ring, equations, given, f"(A_1, V_1, ..., A_{len(A)}, V_{len(A)}), t = {tokens}")
+
+
+def layer_value(A: Any, V: Any, X: Any) -> list[list[Any]]:
+    """Return ``V X X^T A X`` over any ring."""
+    return product(V, product(product(X, transpose(X)), product(A, X)))
 
 
 def predicted_terms(d: int, layers: int, inputs: int) -> None:
