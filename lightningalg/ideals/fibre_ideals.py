@@ -111,10 +111,8 @@ def layer_fibre(A: Matrix, V: Matrix, *, tokens: int = 2) -> FibreIdeal:
     return _fibre(ring, [x - ring.convert(y) for x, y in pairs], [A, V], f"(A, V), t = {tokens}")
 
 
-def layer_fibre_of_function(
-    d: int, d_out: int, values: Sequence[Rational], *, tokens: int = 2
-) -> FibreIdeal:
-    """Return the ideal of all (A, V) whose function has the given coefficients, in `layer_coefficients`' order.
+def layer_fibre_of_function(d: int, d_out: int, values: Sequence[Rational], *, tokens: int = 2) -> FibreIdeal:
+    """Return the ideal of all (A, V) whose function has the given coefficients (`layer_coefficients`).
 
     Such a function need not be that of any rational, or real, weights.
 
@@ -140,7 +138,8 @@ def layer_fibre_of_function(
 
 def layer_coefficients(A: Sequence[Sequence[Any]], V: Sequence[Sequence[Any]], tokens: int) -> list[Any]:
     """Return the coefficients of ``V X X^T A X`` in the entries of (A, V), over any ring."""
-    d, result = len(A), []
+    d = len(A)
+    result: list[Any] = []
     for row in V:
         if tokens == 1:  # row(x) * x^T A x: coefficients of cubic monomials
             cubic: dict[tuple[int, ...], Any] = {}
@@ -413,9 +412,7 @@ def matrices(entries: Sequence[Any], shapes: Sequence[tuple[int, int]]) -> list[
     """Return entries as matrices of the given shapes, row by row."""
     result, start = [], 0
     for rows, columns in shapes:
-        result.append(
-            [list(entries[start + i * columns : start + (i + 1) * columns]) for i in range(rows)]
-        )
+        result.append([list(entries[start + i * columns : start + (i + 1) * columns]) for i in range(rows)])
         start += rows * columns
     return result
 

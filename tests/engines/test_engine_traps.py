@@ -1,4 +1,4 @@
-"""Every trap of the engines that is known becomes a test: the input is refused, rewritten, or answered rightly."""
+"""Every known trap of the engines is a test: the input is refused, rewritten, or answered rightly."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_primes_of_any_size(engine):
 
 
 def test_names_never_reach_an_engine():
-    """Names such as ``x),dp; int k=system("sh","...")`` run commands in Singular: variables are x1, x2, ..."""
+    """Names such as ``x),dp; int k=system("sh","...")`` run commands: variables are x1, x2, ..."""
     text = write({(1, 2): Fraction(-3, 4), (0, 0): Fraction(1)})
     assert text == "-3/4*x1*x2^2+1"
     assert set(text) <= set("0123456789x*^/+-")
@@ -168,14 +168,17 @@ def test_warnings_of_singular_are_errors(output):
         singular_lines(output)
 
 
-@pytest.mark.parametrize("output", ["", "[1", "[x1]", "[[x1]]:", "[x1, ]:", "error\n[x1]:", "[2x1]:", "[x1**2]:"])
+@pytest.mark.parametrize(
+    "output", ["", "[1", "[x1]", "[[x1]]:", "[x1, ]:", "error\n[x1]:", "[2x1]:", "[x1**2]:"]
+)
 def test_answers_of_msolve_are_read_strictly(output):
     with pytest.raises(EngineAnswerError):
         msolve_polynomials(output, Ideal(2, ()))
 
 
 @pytest.mark.parametrize(
-    "text", ["", "+", "x1x2", "2x1", "x1^^2", "x1^-1", "x0", "x3", "y", "1/0*x1", "x1**2", "(x1+1)", "x1;quit"]
+    "text",
+    ["", "+", "x1x2", "2x1", "x1^^2", "x1^-1", "x0", "x3", "y", "1/0*x1", "x1**2", "(x1+1)", "x1;quit"],
 )
 def test_polynomials_are_read_strictly(text):
     with pytest.raises(EngineAnswerError):

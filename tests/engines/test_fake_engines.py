@@ -1,4 +1,4 @@
-"""Programs that are missing, crash, hang, fork, print nonsense, or lie: a clear error or a named substitute."""
+"""Programs that are missing, crash, hang, fork, print nonsense, or lie: clear errors, named substitutes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ LIES = {
 }
 #: the same with cofactors that do not give it
 FALSE_PROOFS = {
-    name: "print('begin answer\\nelement\\n1\\n0 5*x1\\n1 3\\nend answer')" for name in ("singular", "macaulay2")
+    name: "print('begin answer\\nelement\\n1\\n0 5*x1\\n1 3\\nend answer')"
+    for name in ("singular", "macaulay2")
 }
 
 FAKES = {
@@ -49,9 +50,14 @@ FAKES = {
         "print('   ? error occurred in or before STDIN line 1\\nbegin answer\\n[1]:\\nend answer')",
         EngineAnswerError,
     ),
-    "code": ("print('begin answer\\n__import__(\"os\").system(\"true\")\\nend answer\\n[x1^y]:')", EngineAnswerError),
-    "other variable": ("print('begin answer\\nx3\\nend answer') if 'solve' not in sys.argv[0] else print('[x3]:')",
-                       EngineAnswerError),
+    "code": (
+        "print('begin answer\\n__import__(\"os\").system(\"true\")\\nend answer\\n[x1^y]:')",
+        EngineAnswerError,
+    ),
+    "other variable": (
+        "print('[x3]:' if 'solve' in sys.argv[0] else 'begin answer\\nx3\\nend answer')",
+        EngineAnswerError,
+    ),
     "forks and hangs": (
         "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(100)']); time.sleep(100)",
         EngineTimeoutError,
@@ -166,9 +172,9 @@ def test_the_self_test_sees_a_canned_answer(fake):
         ("import os; os.abort()", EngineCrashedError),
         ("print('begin answer\\n{}\\nend answer')", EngineAnswerError),
         ("print('begin answer\\n[]\\nend answer')", EngineAnswerError),
-        ("print('begin answer\\n{\"basis\": [[[\"1/0\", [0, 0]]]]}\\nend answer')", EngineAnswerError),
-        ("print('begin answer\\n{\"basis\": [[[\"1/1\", [0, -1]]]]}\\nend answer')", EngineAnswerError),
-        ("print('begin answer\\n{\"basis\": [[[\"1/1\", [0]]]]}\\nend answer')", EngineAnswerError),
+        ('print(\'begin answer\\n{"basis": [[["1/0", [0, 0]]]]}\\nend answer\')', EngineAnswerError),
+        ('print(\'begin answer\\n{"basis": [[["1/1", [0, -1]]]]}\\nend answer\')', EngineAnswerError),
+        ('print(\'begin answer\\n{"basis": [[["1/1", [0]]]]}\\nend answer\')', EngineAnswerError),
         ("import time; time.sleep(60)", EngineTimeoutError),
     ],
 )
@@ -181,8 +187,9 @@ def test_the_embedded_worker_may_fail_too(monkeypatch, body, error):
 
 def test_a_real_abort_of_flint_leaves_the_session_alive():
     """Memory beyond the limit makes FLINT abort; here it ends a child process only."""
-    big = Ideal(6, tuple({tuple(int(k == i) * 2 + (k == j) for k in range(6)): 1, (1,) * 6: -3, (0, 1, 2, 3, 1, 0): 5}
-                         for i in range(6) for j in range(6) if i != j))  # fmt: skip
+    pairs = [(i, j) for i in range(6) for j in range(6) if i != j]
+    cubics = [tuple(int(k == i) * 2 + (k == j) for k in range(6)) for i, j in pairs]
+    big = Ideal(6, tuple({e: 1, (1,) * 6: -3, (0, 1, 2, 3, 1, 0): 5} for e in cubics))
     with pytest.raises(EngineError):
         FlintIdeals(Limits(seconds=30, memory=120 * 2**20)).groebner_basis(big)
     assert FlintIdeals().groebner_basis(IDEAL).degree == 3

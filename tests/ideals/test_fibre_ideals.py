@@ -54,9 +54,11 @@ FIBRES = {
         for d in (2, 3, 4)
     },
     "zero, d = 2, d' = 1": (
-        lambda: fi.layer_fibre([[0, 0], [0, 0]], [[0, 0]]), 4, 1, [(4, 1, 1), (2, 1, None)], "V = 0 or A = 0"),
+        lambda: fi.layer_fibre([[0, 0], [0, 0]], [[0, 0]]), 4, 1, [(4, 1, 1), (2, 1, None)],
+        "V = 0 or A = 0"),
     "(2;1), l = 2": (
-        lambda: fi.chain_fibre([[[3, -2], [1, 4]], [[1, 5], [2, -3]]], [[2, 3]]), 2, 5, [(2, 5, 1)], "the orbit"),
+        lambda: fi.chain_fibre([[[3, -2], [1, 4]], [[1, 5], [2, -3]]], [[2, 3]]), 2, 5, [(2, 5, 1)],
+        "the orbit"),
     "(2;2), l = 2": (
         lambda: fi.chain_fibre([[[3, -2], [1, 4]], [[1, 5], [2, -3]]], [[2, 3], [1, -1]]), 2, 5, [(2, 5, 1)],
         "the orbit"),
@@ -73,7 +75,8 @@ FIBRES = {
         lambda: fi.chain_fibre([[[3, -2], [1, 4]], [[1, 1], [2, 2]]], [[2, 3]], ranks=(2, 1)), 2, 10,
         [(2, 5, 1)] * 2, "L and the row factor of M_2"),
     "widths 2, 1, 2": (
-        lambda: fi.chain_fibre_in_weights([outer([1, 3], [1, 2]), [[2]]], [[[2, 5]], [[3], [1]]], ranks=(1, 1)),
+        lambda: fi.chain_fibre_in_weights(
+            [outer([1, 3], [1, 2]), [[2]]], [[[2, 5]], [[3], [1]]], ranks=(1, 1)),
         3, 16, [(3, 8, 1)] * 2, "V_1 and the row factor of A_1; GL_1 and two scalings"),
 }  # fmt: skip
 
@@ -94,7 +97,7 @@ def test_fibres_with_the_embedded_engine_alone(name):
 
 
 def test_the_deep_fibre_is_the_orbit():
-    """Every generator vanishes on (s M_1, u M_2, v L) with s^3 u v = 1, and the basis' degree is the orbit's."""
+    """The basis vanishes on (s M_1, u M_2, v L) with s^3 u v = 1; its degree is the orbit's."""
     fibre = FIBRES["(2;2), l = 2"][0]()
     for s, u in ((Fraction(2), Fraction(-1, 3)), (Fraction(-1, 2), Fraction(5))):
         v = 1 / (s**3 * u)
