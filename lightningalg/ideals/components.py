@@ -117,7 +117,7 @@ def minimal_primes(
 
 
 def _split(basis: GroebnerBasis, engine: AbstractIdealEngine) -> list[GroebnerBasis] | None:
-    """Return ideals whose zeros together are those of the basis, without needless ones; ``None``: too many."""
+    """Return ideals whose zeros together are those of the basis, no needless ones; ``None``: too many."""
     waiting, leaves = [basis], []
     while waiting:
         current = waiting.pop()

@@ -72,7 +72,7 @@ def test_limits(temporary, code, error, words):
 
 def test_memory(temporary):
     """A program that dies with most of its memory used has died of that."""
-    code = "x = bytearray(b'1' * 300 * 2**20)\nimport os\nos.abort()"
+    code = "import os, time\nx = bytearray(400 * 2**20)\ntime.sleep(0.3)\nos.abort()"
     with pytest.raises(EngineMemoryError, match="500 MiB"):
         python(code, limits=Limits(seconds=20, memory=500 * 2**20))
 
