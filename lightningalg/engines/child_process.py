@@ -104,7 +104,7 @@ class _Running:
         return bool(pid)
 
     def look(self) -> None:
-        """Note the peak of the address space so far (Linux). What ``wait4`` reports counts this process too."""
+        """Note the peak of the address space so far (Linux); ``wait4`` would count this process too."""
         try:
             with open(f"/proc/{self.process.pid}/status", encoding="ascii", errors="replace") as file:
                 found = [line.split()[1] for line in file if line.startswith("VmPeak:")]
