@@ -184,6 +184,30 @@ def test_slices_meet_the_orbit_in_a_point():
                             for k, x in enumerate(fibre.point)])  # fmt: skip
 
 
+@pytest.mark.slow
+def test_three_layers():
+    """l = 3, d = 2: dimension 3, degree (3^3 - 1)/2 + 1 = 14, the degree of the orbit of three scalings."""
+    from tests.engines.ideal_problems import engine_or_skip
+
+    M = [[[3, -2], [1, 4]], [[1, 5], [2, -3]], [[2, 1], [-1, 3]]]
+    fibre = fi.chain_fibre(M, [[2, 3]], jets=4)
+    basis = engine_or_skip("msolve").groebner_basis(fibre.ideal)
+    assert (basis.dimension, basis.degree) == (3, 14) and not basis.proved
+    s, u, v = Fraction(2), Fraction(-1, 3), Fraction(5, 2)
+    scales = (s, u, v, 1 / (s**9 * u**3 * v))
+    moved = [x * scales[min(k // 4, 3)] for k, x in enumerate(fibre.point)]
+    assert not any(fi.value_at(f, moved) for f in basis.elements)
+
+
+def test_jets_are_equations_of_the_fibre():
+    """They vanish on the orbit, and with two values they leave nothing else."""
+    from tests.engines.ideal_problems import engine_or_skip
+
+    fibre = fi.chain_fibre([[[3, -2], [1, 4]], [[1, 5], [2, -3]]], [[2, 3]], jets=4)
+    basis = engine_or_skip("msolve").groebner_basis(fibre.ideal)
+    assert basis.elements == basis_of("(2;1), l = 2").elements
+
+
 def test_wrong_input():
     for wrong in (
         lambda: fi.layer_fibre([[1, 2]], [[1, 1]]),
@@ -192,6 +216,7 @@ def test_wrong_input():
         lambda: fi.layer_fibre([], [[1, 1]]),
         lambda: fi.chain_fibre([[[1]]], [[1, 1]]),
         lambda: fi.chain_fibre([[[0]]], [[1]], sliced=True),
+        lambda: fi.chain_fibre([[[0, 1], [1, 0]]], [[1, 1]], jets=2),
         lambda: fi.layer_fibre_of_function(2, 1, [1]),
         lambda: fi.layer_fibre_in_weights([[1, 2]], [[1]], [[1, 1]]),
     ):
