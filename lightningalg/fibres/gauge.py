@@ -46,8 +46,8 @@ def canonical_weights(
     Examples
     --------
     >>> one, zero = Fraction(1), Fraction(0)
-    >>> point = canonical_weights([[[one, zero], [zero, zero]]], [[one, one]], widths=(2, 1), ranks=(1,),
-    tokens=2)
+    >>> M, L = [[[one, zero], [zero, zero]]], [[one, one]]
+    >>> point = canonical_weights(M, L, widths=(2, 1), ranks=(1,), tokens=2)
     >>> [[int(v) for v in row] for row in point.layers[0][0]]
     [[1, 0]]
     """

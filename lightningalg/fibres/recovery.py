@@ -115,8 +115,8 @@ def recover_virtual(function: Callable[[Rows], Any], *, width: int, tokens: int,
 
     Examples
     --------
-    >>> found = recover_virtual(lambda X: value_at(([[1, 2], [3, 5]],), [[1, 1]], X), width=2, tokens=2,
-    layers=1)
+    >>> function = lambda X: value_at(([[1, 2], [3, 5]],), [[1, 1]], X)
+    >>> found = recover_virtual(function, width=2, tokens=2, layers=1)
     >>> [[int(v) for v in row] for row in found.M[0]], [[int(v) for v in row] for row in found.L]
     ([[1, 2], [3, 5]], [[1, 1]])
     """

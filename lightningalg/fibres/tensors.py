@@ -77,8 +77,8 @@ def factor_tensor(tensor: Tensor, architecture: Architecture) -> VirtualPoint | 
     Examples
     --------
     >>> one, two = Fraction(1), Fraction(2)
-    >>> point = factor_tensor(tensor_of([[one, two], [two, one]], [[one, two]]), Architecture((2, 1), (2,),
-    2))
+    >>> tensor = tensor_of([[one, two], [two, one]], [[one, two]])
+    >>> point = factor_tensor(tensor, Architecture((2, 1), (2,), 2))
     >>> [[int(v) for v in row] for row in point.L]
     [[1, 2]]
     """
