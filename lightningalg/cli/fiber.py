@@ -10,10 +10,13 @@ import click
 from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
 
 if TYPE_CHECKING:
+    from lightningalg.certificates import Certificate
     from lightningalg.claims.fibre import Fibre
 
 
-@click.command("fiber", epilog="Exit code: 0 the fibre is known, 1 it is open, 2 bad input.")
+@click.command(
+    "fiber", epilog="Exit code: 0 the fibre is known, 1 it is open, 2 bad input or no engine answers."
+)
 @network_options
 @click.option("--point", metavar="FILE", help="Point: .toml or .json, see below (default: by --seed).")
 @click.option(
@@ -22,9 +25,16 @@ if TYPE_CHECKING:
     show_default=True,
     help="Decides the weights, of full ranks, where no point is given.",
 )
+@click.option(
+    "--ideals",
+    is_flag=True,
+    help="Also by a Groebner basis (small points; see --timeout): a cross-check, or where the verdict is open.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
 @click.option("--out", metavar="CERT.json", help="Write the certificate here.")
-def command(point: str | None, seed: str, as_json: bool, out: str | None, **network_flags: Any) -> int:
+def command(
+    point: str | None, seed: str, ideals: bool, as_json: bool, out: str | None, **network_flags: Any
+) -> int:
     """All weights of a chain of lightning attention layers with the function of the given ones.
 
     Decided by exact finite checks at the point (Theorem A and its companions; `lightningalg prove` prints
@@ -55,16 +65,38 @@ def command(point: str | None, seed: str, as_json: bool, out: str | None, **netw
     )
     progress("checking ranks, forms and factorisations")
     found = fibre(given)
-    if out is not None and found.certificate is not None:
-        write_atomically(Path(out), found.certificate.to_text() + "\n")
+    basis = _by_ideals(given, progress) if ideals else None
+    certificate = found.certificate or basis
+    if out is not None and certificate is not None:
+        write_atomically(Path(out), certificate.to_text() + "\n")
     if as_json:
-        echo_json(_as_json(found, str(network), point, seed))
+        echo_json(_as_json(found, str(network), point, seed, basis))
     else:
-        _show(found, str(network), out)
-    return 0 if found.certificate is not None else 1
+        _show(found, str(network), out, basis)
+    return 0 if certificate is not None else 1
 
 
-def _as_json(found: Fibre, network: str, point: str | None, seed: str) -> dict[str, Any]:
+def _by_ideals(given: Any, progress: Progress) -> Certificate:
+    from lightningalg.claims.fibre_cross_check import fibre_by_ideals
+
+    progress("computing a Groebner basis of the fibre's ideal")
+    return fibre_by_ideals(given)
+
+
+def _ideal_numbers(basis: Certificate) -> dict[str, Any]:
+    parts = basis.claim["components"]
+    return {
+        "dimension": basis.claim["dimension"],
+        "degree": basis.claim["degree"],
+        "components": None if parts is None else len(parts),
+        "multiplicities": None if parts is None else [part["multiplicity"] for part in parts],
+        "certificate": basis.sha256,
+    }
+
+
+def _as_json(
+    found: Fibre, network: str, point: str | None, seed: str, basis: Certificate | None
+) -> dict[str, Any]:
     virtual = found.virtual
     return {
         "network": network,
@@ -81,10 +113,11 @@ def _as_json(found: Fibre, network: str, point: str | None, seed: str) -> dict[s
         "weights": None if found.weights is None else found.weights.to_json(),
         "strength": None if found.certificate is None else found.certificate.strength,
         "certificate": None if found.certificate is None else found.certificate.sha256,
+        "ideals": None if basis is None else _ideal_numbers(basis),
     }
 
 
-def _show(found: Fibre, network: str, out: str | None) -> None:
+def _show(found: Fibre, network: str, out: str | None, basis: Certificate | None) -> None:
     virtual = found.virtual
     click.echo(network)
     click.echo(f"  {found.sentences[0]}")
@@ -105,6 +138,14 @@ def _show(found: Fibre, network: str, out: str | None) -> None:
         click.echo(f"  the orbit of the known symmetries is {words[virtual.comparison]}")
     for sentence in found.sentences[1:]:
         click.echo(f"  {sentence}")
-    if found.certificate is not None:
+    if basis is not None:
+        numbers = _ideal_numbers(basis)
+        parts = "not decided" if numbers["components"] is None else str(numbers["components"])
+        click.echo(
+            f"  by ideals: dimension {numbers['dimension']}, degree {numbers['degree']} with multiplicities, "
+            f"minimal primes over QQ: {parts}"
+        )
+    certificate = found.certificate or basis
+    if certificate is not None:
         kept = f" -> {out}" if out else ": keep it with --out CERT.json"
-        click.echo(f"certificate {found.certificate.sha256[:12]}{kept}")
+        click.echo(f"certificate {certificate.sha256[:12]}{kept}")

@@ -68,6 +68,17 @@ def test_an_open_fibre(capfd, tmp_path):
     assert "open: layers [1, 2] are skew" in answer.out
 
 
+def test_by_ideals(capfd, tmp_path):
+    path, out = tmp_path / "point.toml", tmp_path / "c.json"
+    path.write_text("[virtual]\nM = [[[1, 2], [2, 4]]]\nL = [[1, 2]]\n")  # k = v: multiplicity 2
+    net = ["--widths", "2,1", "--ranks", "2"]
+    answer = call(capfd, "fiber", *net, "--point", path, "--ideals", "--json", "--out", out).json
+    assert answer["ideals"]["degree"] == answer["degree"] * answer["multiplicity"] == 4
+    assert answer["ideals"]["multiplicities"] == [2]
+    assert call(capfd, "verify", out).code == 0
+    call(capfd, "fiber", "--widths", "2,1,2", "--ranks", "1,1", "--ideals").refuses("hidden widths")
+
+
 @pytest.mark.parametrize("text, word", [
     ("", "weights"), ("x = 1", "weights"), ("virtual = 3", "table"), ("[virtual]\nM = []\nL = []", '"M"'),
     ("[virtual]\nM = [[[1,2],[3,4]],[[1,2],[3]]]\nL = [[1,0],[0,1]]", "M_2"),

@@ -1,4 +1,4 @@
-"""The theorems against Groebner bases: dimension, degree, components and multiplicities of the same fibres."""
+"""The theorems against Groebner bases: dimension, degree, components and multiplicities of fibres."""
 
 from __future__ import annotations
 
