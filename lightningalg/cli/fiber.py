@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--ideals",
     is_flag=True,
-    help="Also by a Groebner basis (small points; see --timeout): a cross-check, or where the verdict is open.",
+    help="Also by a Groebner basis (small points; see --timeout): a check, or where the verdict is open.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
 @click.option("--out", metavar="CERT.json", help="Write the certificate here.")

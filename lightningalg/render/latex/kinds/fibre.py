@@ -51,7 +51,7 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> FibreInst
         raise InputError("certificate: not a claim about a fibre")
     widths, ranks, tokens = _sizes(point)
     chain = (
-        f"widths ${_list(widths)}$, ranks ${_list(ranks)}$, ${_int(tokens)}$ "
+        f"widths ${_list(widths)}$, ranks ${_list(ranks)}$, with ${_int(tokens)}$ "
         f"token{'s' if tokens != 1 else ''}"
     )
     given = {
@@ -158,7 +158,7 @@ def _proof(
     if witness["dominance"]:
         listed = ", ".join(f"${_int(entry['layer'])}$" for entry in witness["dominance"])
         text += (
-            f"For the layers {listed} the certificate has an integer $X$ at which the two numbers of "
+            f"For layers {listed} the certificate has an integer $X$ at which the two numbers of "
             f"\\cref{{fib:dominant}} are not $0$. "
         )
     if witness["skew"] is not None:
