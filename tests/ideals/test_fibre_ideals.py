@@ -81,7 +81,14 @@ FIBRES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FIBRES)
+#: with two layers: about two seconds each
+DEEP = [n for n in FIBRES if n.startswith(("(2;2)", "rk M_1", "ranks 1", "rank 1", "widths"))]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow) if n in DEEP else n for n in FIBRES],
+)
 def test_fibres_with_the_embedded_engine_alone(name):
     make, dimension, degree, parts, reason = FIBRES[name]
     fibre, basis = make(), basis_of(name)
