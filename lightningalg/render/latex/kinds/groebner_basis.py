@@ -84,7 +84,7 @@ def variable(name: str) -> Tex:
     Examples
     --------
     >>> variable("M1_2_1"), variable("A_1_2"), variable("x"), variable("speed")
-    (Tex('M_{1;2,1}'), Tex('A_{1,2}'), Tex('x'), Tex('\\mathit{speed}'))
+    ('M_{1;2,1}', 'A_{1,2}', 'x', '\\mathit{speed}')
     """
     match = _NAME.fullmatch(name)
     if match is None:
