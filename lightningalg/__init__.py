@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from lightningalg.claims.boundary import boundary
     from lightningalg.claims.closedness import closed_images
     from lightningalg.claims.dimension import Dimension, dimension
+    from lightningalg.claims.fibre import Fibre, fibre
     from lightningalg.claims.membership import tensor_membership
+    from lightningalg.claims.recovery import Recovery, recover
     from lightningalg.claims.singular_locus import singular_points
     from lightningalg.maps.analytic_map import AnalyticMap
     from lightningalg.maps.polynomial_map import PolynomialMap
@@ -39,19 +41,23 @@ __version__ = "0.1.0"
 __all__ = [
     "AnalyticMap",
     "Dimension",
+    "Fibre",
     "LightningAlgError",
     "Network",
     "PolynomialMap",
+    "Recovery",
     "boundary",
     "closed_images",
     "convolutional",
     "deep_linear",
     "dimension",
+    "fibre",
     "lightning",
     "monomial",
     "monomial_with_biases",
     "multi_head",
     "normalized",
+    "recover",
     "singular_points",
     "tensor_membership",
     "tie",
@@ -63,6 +69,10 @@ _LAZY = {
     "AnalyticMap": "lightningalg.maps.analytic_map",
     "Dimension": "lightningalg.claims.dimension",
     "dimension": "lightningalg.claims.dimension",
+    "Fibre": "lightningalg.claims.fibre",
+    "fibre": "lightningalg.claims.fibre",
+    "Recovery": "lightningalg.claims.recovery",
+    "recover": "lightningalg.claims.recovery",
     "PolynomialMap": "lightningalg.maps.polynomial_map",
     "boundary": "lightningalg.claims.boundary",
     "closed_images": "lightningalg.claims.closedness",

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import functools
 import hashlib
+import heapq
 import importlib
 import itertools
 import json
@@ -29,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import add, mul
+from operator import add, mul, sub
 from typing import Any
 
 __all__ = ["Verdict", "check", "check_file", "main"]
@@ -2451,6 +2452,875 @@ def check_identity(certificate: dict[str, Any], report: Report) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
+# §16  Kind `fibre`
+# ------------------------------------------------------------------------------------------------------------
+
+RationalRows = list[list[Fraction]]
+MAX_FIBRE_LAYERS = 60
+
+
+def times(left: RationalRows, right: RationalRows, work: Work) -> RationalRows:
+    """The product of two matrices."""
+    work.spend(len(left) * len(right) * (len(right[0]) if right else 0) // 8)
+    columns = list(zip(*right, strict=True))
+    whole = all(x.denominator == 1 for rows in (left, right) for row in rows for x in row)
+    if whole:  # the same numbers; Python's integers need no gcd
+        a = [[x.numerator for x in row] for row in left]
+        b = [[x.numerator for x in column] for column in columns]
+        return [[Fraction(sum(map(mul, row, column))) for column in b] for row in a]
+    return [[sum(map(mul, row, column), Fraction(0)) for column in columns] for row in left]
+
+
+def flipped(rows: RationalRows) -> RationalRows:
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def symmetric(rows: RationalRows) -> RationalRows:
+    """Twice the symmetric part: the matrix of a quadratic form up to the factor 2."""
+    return [[x + y for x, y in zip(a, b, strict=True)] for a, b in zip(rows, flipped(rows), strict=True)]
+
+
+def vanishes(rows: RationalRows) -> bool:
+    return not any(x for row in rows for x in row)
+
+
+def rank_up_to_two(rows: RationalRows) -> int:
+    """min(rank, 2), by the 2 x 2 minors through one entry that is not 0."""
+    place = next(((i, j) for i, row in enumerate(rows) for j, x in enumerate(row) if x), None)
+    if place is None:
+        return 0
+    i, j = place
+    return 1 + any(rows[i][j] * y != row[j] * x for row in rows for x, y in zip(rows[i], row, strict=True))
+
+
+def parallel(left: Sequence[Fraction], right: Sequence[Fraction]) -> bool:
+    """Neither is 0 and one is a multiple of the other."""
+    return any(left) and any(right) and rank_up_to_two([list(left), list(right)]) == 1
+
+
+def bilinear(x: Sequence[Fraction], M: RationalRows, y: Sequence[Fraction]) -> Fraction:
+    return sum(
+        (a * sum(map(mul, row, y), Fraction(0)) for a, row in zip(x, M, strict=True) if a), Fraction(0)
+    )
+
+
+def is_rational_square(value: Fraction) -> bool:
+    return value >= 0 and all(math.isqrt(n) ** 2 == n for n in (value.numerator, value.denominator))
+
+
+@dataclass(frozen=True, slots=True)
+class FibrePoint:
+    """Virtual weights (M_1, ..., M_l, L) of a chain of attention layers, and where they came from."""
+
+    tokens: int
+    widths: tuple[int, ...]
+    ranks: tuple[int, ...]
+    M: tuple[RationalRows, ...]
+    L: RationalRows
+    from_weights: bool
+
+    @property
+    def d(self) -> int:
+        return self.widths[0]
+
+    @property
+    def depth(self) -> int:
+        return len(self.M)
+
+    @property
+    def caps(self) -> list[int]:
+        """e_0, ..., e_{l-1}."""
+        return [min(self.widths[: i + 1]) for i in range(self.depth)]
+
+    def spans(self, M: Sequence[RationalRows], work: Work) -> list[int]:
+        """The dimensions of T_0, ..., T_{l-1} for these matrices and L."""
+        rows, found, size = list(self.L), [], 0
+        for matrix in reversed(M):
+            rows = rows + matrix + flipped(matrix)
+            size = self.d if size == self.d else rational_rank(rows, work)
+            found.append(size)
+        return found[::-1]
+
+
+def parse_sizes(point: dict[str, Any]) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+    tokens = integer(point["tokens"], "point", "tokens", 1, MAX_SIZE)
+    widths = tuple(
+        integer(d, "point", "width", 1, MAX_SIZE) for d in array(point["widths"], "point", "widths", 2)
+    )
+    ranks = tuple(integer(a, "point", "rank", 1, MAX_SIZE) for a in array(point["ranks"], "point", "ranks"))
+    require(len(ranks) == len(widths) - 1, "point", f"{len(ranks)} ranks for {len(widths)} widths")
+    require_supported(len(ranks) <= MAX_FIBRE_LAYERS, f"{len(ranks)} layers")
+    return tokens, widths, ranks
+
+
+def parse_fibre_point(value: Any, work: Work) -> FibrePoint:
+    """The point, as virtual weights; ranks and spans must be within the sizes of the network."""
+    require(isinstance(value, dict), "point", "point is {}, not an object", value)
+    space = value.get("space")
+    if space == "weights":
+        fields(value, "point", "point", ("space", "network", "weights"))
+        point = weights_point(value, work)
+    else:
+        fields(value, "point", "point", ("space", "tokens", "widths", "ranks", "M", "L"))
+        compare("point", "space", space, "virtual weights")
+        tokens, widths, ranks = parse_sizes(value)
+        d, listed = widths[0], array(value["M"], "point", "M")
+        require(len(listed) == len(ranks), "point", f"{len(listed)} matrices M for {len(ranks)} layers")
+        M = tuple(rational_matrix(x, d, d, "point", f"M_{i}") for i, x in enumerate(listed, 1))
+        L = rational_matrix(value["L"], widths[-1], d, "point", "L")
+        point = FibrePoint(tokens, widths, ranks, M, L, False)
+    for i, (matrix, a) in enumerate(zip(point.M, point.ranks, strict=True), 1):
+        within = a >= point.d or rational_rank(matrix, work) <= a
+        require(within, "point", f"the rank of M_{i} is above {a}")
+    for i, (span, cap) in enumerate(zip(point.spans(point.M, work), point.caps, strict=True)):
+        require(span <= cap, "point", f"L and M_{i + 1}, ... span {span} dimensions, more than {cap}")
+    return point
+
+
+def weights_point(value: dict[str, Any], work: Work) -> FibrePoint:
+    """The virtual weights of a network's weights."""
+    network = parse_network(value["network"])
+    require_supported(
+        network.is_chain(ATTENTION), "a fibre of a network that is no chain of attention layers"
+    )
+    require_supported(len(network.layers) <= MAX_FIBRE_LAYERS, f"{len(network.layers)} layers")
+    flat = array(value["weights"], "point", "weights")
+    count = network.parameters()
+    require(len(flat) == count, "point", f"{len(flat)} weights, the network has {count}")
+    numbers = iter([fraction(x, "point", "weight") for x in flat])
+    U: RationalRows | None = None
+    M = []
+    for layer in network.layers:
+        Q, K, V = (
+            [[next(numbers) for _ in range(columns)] for _ in range(rows)]
+            for _, rows, columns in layer.shapes()
+        )
+        if U is not None:
+            Q, K, V = times(Q, U, work), times(K, U, work), times(V, U, work)
+        M.append(times(flipped(K), Q, work))
+        U = V
+    assert U is not None
+    widths = (network.width, *(layer.d_out for layer in network.layers))
+    ranks = tuple(layer.rank for layer in network.layers)
+    return FibrePoint(network.tokens, widths, ranks, tuple(M), U, True)
+
+
+VIRTUAL_FIELDS = (
+    "verdict",
+    "dimension",
+    "degree",
+    "components",
+    "real",
+    "rational",
+    "multiplicity",
+    "comparison",
+)
+WITNESS_FIELDS = ("case", "ranks", "forms", "rank_L", "dominance", "tail", "skew")
+
+
+@dataclass(slots=True)
+class Tally:
+    """Numbers of components (complex, real, rational), free dimensions; whether all are linear.  None:
+    unknown."""
+
+    numbers: tuple[int, int, int] | None
+    free: int = 0
+    linear: bool = True
+
+
+class FibreCheck:
+    """Recomputes the claim of §16 from the point; of the witness only vectors and factors are taken, and
+    checked."""
+
+    def __init__(self, point: FibrePoint, witness: dict[str, Any], work: Work) -> None:
+        self.point, self.witness, self.work = point, witness, work
+        self.ranks = [rank_up_to_two(matrix) for matrix in point.M]
+        self.forms = [not vanishes(symmetric(matrix)) for matrix in point.M]
+        self.rank_L = rank_up_to_two(point.L)
+        self.orbit_degree = (3**point.depth - 1) // 2 + 1
+
+    def claim(self) -> tuple[str, dict[str, Any]]:
+        """The case and the claim about virtual weights."""
+        point, witness = self.point, self.witness
+        compare("fibre", "ranks", witness["ranks"], self.ranks)
+        compare("fibre", "forms", witness["forms"], self.forms)
+        compare("fibre", "rank_L", witness["rank_L"], self.rank_L)
+        if self.is_zero():
+            self.nothing_else()
+            return "zero", self.zero()
+        if point.d == 1:
+            self.nothing_else()
+            return "line", self.orbits(1, 1, 1, 1)
+        if point.tokens == 1:
+            compare("fibre", "dominance", witness["dominance"], [])
+            compare("fibre", "skew", witness["skew"], None)
+            return "tail", self.behind(0, 1)
+        skews = [i for i, form in enumerate(self.forms, 1) if not form]
+        if point.depth > 1 and skews:
+            if len(skews) > 1 or witness["case"] == "open":
+                self.nothing_else()  # that nothing is known is no claim about the point
+                return "open", self.unknown()
+            return self.peeled(skews[0])
+        compare("fibre", "skew", witness["skew"], None)
+        return self.peeled(None)
+
+    def nothing_else(self) -> None:
+        compare("fibre", "dominance", self.witness["dominance"], [])
+        compare("fibre", "tail", self.witness["tail"], None)
+        compare("fibre", "skew", self.witness["skew"], None)
+
+    @staticmethod
+    def unknown() -> dict[str, Any]:
+        return {**dict.fromkeys(VIRTUAL_FIELDS), "verdict": "open"}
+
+    def orbits(self, components: int, real: int, rational: int, multiplicity: int | None) -> dict[str, Any]:
+        one = components == 1
+        return {
+            "verdict": "identifiable" if one else "orbits",
+            "dimension": self.point.depth,
+            "degree": encode(components * self.orbit_degree),
+            "components": components,
+            "real": real,
+            "rational": rational,
+            "multiplicity": multiplicity,
+            "comparison": "equal" if one else "more components",
+        }
+
+    # The function 0
+
+    def is_zero(self) -> bool:
+        if self.rank_L == 0 or 0 in self.ranks:
+            return True
+        collapsed = self.point.tokens == 1
+        for r, form in zip(self.ranks, self.forms, strict=True):
+            if collapsed and not form:
+                return True
+            collapsed = collapsed or r == 1
+        return False
+
+    def zero(self) -> dict[str, Any]:
+        point, d = self.point, self.point.d
+        claim = {**self.unknown(), "verdict": "zero", "comparison": "contained"}
+        if min(point.caps) < d:
+            return claim
+        ranks = [min(a, d) for a in point.ranks]
+        sizes = [rank_variety(d, a) for a in ranks]
+        total = sum(sizes) + d * point.widths[-1]
+        pieces = [total - d * point.widths[-1]]
+        for i, a in enumerate(ranks):
+            k = a // 2 * 2  # the largest rank of a skew matrix of rank at most a
+            skew = k * (2 * d - k - 1) // 2
+            rest = total - sizes[i]
+            if skew == 0:
+                pieces.append(rest)
+            elif point.tokens == 1 or 1 in ranks[:i]:
+                pieces.append(rest + skew)
+            else:
+                pieces.append(rest)
+                pieces += [rest + skew - size + rank_variety(d, 1) for size in sizes[:i]]
+        n = len(pieces)
+        return {**claim, "dimension": max(pieces), "components": n, "real": n, "rational": n}
+
+    # Peeling
+
+    def peeled(self, skew: int | None) -> tuple[str, dict[str, Any]]:
+        point, depth = self.point, self.point.depth
+        places = 1 if skew is None else self.places(skew)
+        first = next((i for i, r in enumerate(self.ranks, 1) if r == 1), depth)
+        layers = [i for i in range(1, first) if self.forms[i - 1]]
+        if skew is not None and first == depth and not self.forms[depth - 1]:
+            layers.pop()
+        self.dominance(layers)
+        if first < depth:
+            return "tail", self.behind(first, places)
+        compare("fibre", "tail", self.witness["tail"], None)
+        swaps, multiplicity = 1, 1
+        if self.ranks[depth - 1] == 1 == self.rank_L:
+            k = next(column for column in flipped(point.M[depth - 1]) if any(column))
+            v = next(row for row in point.L if any(row))
+            swaps, multiplicity = (1, point.d) if parallel(k, v) else (2, 1)
+        n = swaps * places
+        return "peeled", self.orbits(n, n, n, multiplicity if skew is None else None)
+
+    def dominance(self, layers: list[int]) -> None:
+        """At the stated X = [x y] the matrix S = X^T M X and the map T -> TS + T^T S + ST are invertible."""
+        listed = array(self.witness["dominance"], "dominance", "dominance")
+        require(len(listed) == len(layers), "dominance", f"{len(listed)} inputs for {len(layers)} layers")
+        for entry, layer in zip(listed, layers, strict=True):
+            fields(entry, "dominance", "entry", ("layer", "input"))
+            compare("dominance", "layer", entry["layer"], layer)
+            x, y = rational_matrix(entry["input"], 2, self.point.d, "dominance", f"input of layer {layer}")
+            M = self.point.M[layer - 1]
+            a, b, c, e = bilinear(x, M, x), bilinear(x, M, y), bilinear(y, M, x), bilinear(y, M, y)
+            rows = []
+            for p, q, r, s in itertools.product((0, 1), repeat=4):
+                if p + q + r + s == 1:
+                    T, S = [[p, q], [r, s]], [[a, b], [c, e]]
+                    value = [
+                        sum(T[i][k] * S[k][j] + T[k][i] * S[k][j] + S[i][k] * T[k][j] for k in (0, 1))
+                        for i in (0, 1)
+                        for j in (0, 1)
+                    ]
+                    rows.append([Fraction(x) for x in value])
+            dominant = a * e != b * c and rational_rank(rows, self.work) == 4
+            require(dominant, "dominance", f"the differential of layer {layer} is not invertible there")
+
+    # One skew layer
+
+    def places(self, layer: int) -> int:
+        """How many places the skew layer can take; the witness must show where it is stopped."""
+        skew = fields(self.witness["skew"], "fibre", "skew", ("layer", "places", "separations"))
+        compare("fibre", "skew.layer", skew["layer"], layer)
+        shown: dict[int, Any] = {}
+        for entry in array(skew["separations"], "fibre", "separations"):
+            fields(entry, "fibre", "separation", ("layer", "vectors"))
+            shown[integer(entry["layer"], "fibre", "layer", 1, self.point.depth)] = entry["vectors"]
+        compare("fibre", "separations", [entry["layer"] for entry in skew["separations"]], sorted(shown))
+        reached, stops = [layer], []
+        for step in (-1, 1):
+            place = layer + step
+            while 1 <= place <= self.point.depth and self.commutes(layer, place):
+                reached.append(place)
+                place += step
+            # behind a layer of rank 1 the function would be 0
+            if 1 <= place <= self.point.depth and self.ranks[place - 1] != 1:
+                stops.append(place)
+                require(place in shown, "fibre", f"no proof that the skew layer cannot pass layer {place}")
+                self.separates(layer, place, shown[place])
+        compare("fibre", "separations", sorted(shown), sorted(stops))
+        allowed = sorted(place for place in reached if self.may_stand(layer, place))
+        compare("fibre", "skew.places", skew["places"], allowed)
+        return len(allowed)
+
+    def commutes(self, layer: int, other: int) -> bool:
+        K, N = self.point.M[layer - 1], self.point.M[other - 1]
+        if rational_rank(K, self.work) != 2 or rational_rank(N, self.work) != 2:
+            return False
+        return rational_rank(K + N + flipped(N), self.work) == 2
+
+    def separates(self, layer: int, other: int, value: Any) -> None:
+        x, y, u, v = rational_matrix(value, 4, self.point.d, "fibre", "vectors of a separation")
+        K, N = self.point.M[layer - 1], self.point.M[other - 1]
+
+        def minor(x: list[Fraction], y: list[Fraction]) -> Fraction:
+            return bilinear(x, N, x) * bilinear(y, N, y) - bilinear(x, N, y) * bilinear(y, N, x)
+
+        left, right = minor(x, y) * bilinear(u, K, v) ** 2, minor(u, v) * bilinear(x, K, y) ** 2
+        require(left != right, "fibre", f"the vectors do not separate the skew layer from layer {other}")
+
+    def may_stand(self, layer: int, place: int) -> bool:
+        point = self.point
+        order = [matrix for i, matrix in enumerate(point.M, 1) if i != layer]
+        order.insert(place - 1, point.M[layer - 1])
+        for matrix, a in zip(order, point.ranks, strict=True):
+            if a < point.d and rational_rank(matrix, self.work) > a:
+                return False
+        spans = point.spans(order, self.work)
+        return all(span <= cap for span, cap in zip(spans, point.caps, strict=True))
+
+    # Behind a layer of rank 1
+
+    def behind(self, j: int, places: int) -> dict[str, Any]:
+        """Layers j+1, ..., depth: only symmetric parts, and the factors of the product, matter."""
+        point, depth = self.point, self.point.depth
+        tail = fields(self.witness["tail"], "fibre", "tail", ("ambient", "exchange", "product"))
+        forms = [symmetric(matrix) for matrix in point.M[j:]]
+        spans, rows = [], list(point.L)
+        for matrix in reversed(forms):
+            rows = rows + matrix
+            spans.append(rational_rank(rows, self.work))
+        own = self.ambient(spans[::-1], j)
+        compare("fibre", "tail.ambient", tail["ambient"], own)
+        if self.rank_L == 2:
+            compare("fibre", "tail.exchange", tail["exchange"], False)
+            compare("fibre", "tail.product", tail["product"], None)
+            kinds = [self.kind_of_form(form) for form in forms]
+            tallies = [self.joined(kinds, own, j, True)]
+        else:
+            product = FactoredProduct(tail["product"], forms, point, self.work)
+            tallies = []
+            for splitting in product.splittings():
+                spans = product.spans(splitting)
+                if all(span <= cap for span, cap in zip(spans, point.caps[j:], strict=True)):
+                    kinds = [product.kind_of(pieces) for pieces in splitting.forms]
+                    real = product.is_real(splitting)
+                    tally = self.joined(kinds, self.ambient(spans, j), j, real)
+                    if tally.numbers and splitting.half:
+                        tally.numbers = (*tally.numbers[:2], 0)
+                    tallies.append(tally)
+            exchange = j > 0 and product.exchanges(forms, j)
+            compare("fibre", "tail.exchange", tail["exchange"], exchange)
+            places *= 1 + exchange
+        free = {tally.free for tally in tallies}
+        if any(tally.numbers is None for tally in tallies) or len(free) != 1:
+            return self.unknown()
+        sums = [places * sum(tally.numbers[k] for tally in tallies if tally.numbers) for k in range(3)]
+        extra = free.pop()
+        claim = self.orbits(sums[0], sums[1], sums[2], None)
+        if extra:
+            linear = all(tally.linear for tally in tallies)
+            claim |= {"verdict": "excess", "comparison": "contained", "dimension": depth + extra}
+            claim["degree"] = claim["degree"] if linear else None
+        return claim
+
+    def ambient(self, spans: list[int], j: int) -> list[int | None]:
+        caps, d = self.point.caps[j:], self.point.d
+        return [cap if cap in (d, span) else None for cap, span in zip(caps, spans, strict=True)]
+
+    def kind_of_form(self, form: RationalRows) -> tuple[int, int, int, int]:
+        """(number of matrices of rank 1 with this form, real, rational ones, rank of the form)."""
+        r = rational_rank(form, self.work)
+        if r > 2:
+            return 0, 0, 0, r
+        if r == 1:
+            return 1, 1, 1, 1
+        D = -minor_of_rank_two(form)
+        return 2, 2 * (D > 0), 2 * is_rational_square(D), 2
+
+    def joined(
+        self, kinds: list[tuple[int, int, int, int]], ambient: list[int | None], j: int, real: bool
+    ) -> Tally:
+        """The choices of all layers together."""
+        total = Tally((1, int(real), 1))
+        for (number, reals, rationals, s), space, a in zip(kinds, ambient, self.point.ranks[j:], strict=True):
+            if a == 1:
+                choices = (number, reals, rationals)
+            elif space is not None and a >= space:
+                choices = (1, 1, 1)
+                total.free += space * (space - 1) // 2
+            elif s in (2 * a, space):
+                choices = (2, 2, 2) if s == 2 * a else (1, 1, 1)
+                total.free += a * (2 * a - 1) - (2 * a - s) * (2 * a - s - 1) // 2 - a * a
+                total.linear = False
+            else:
+                return Tally(None)
+            assert total.numbers is not None
+            x, y, z = (p * q for p, q in zip(total.numbers, choices, strict=True))
+            total.numbers = (x, y, z)
+        return total
+
+    # Weights
+
+    def weights(self, case: str, claim: dict[str, Any]) -> dict[str, Any]:
+        """The claim about (Q, K, V)."""
+        point, tail = self.point, self.witness["tail"]
+        torus = claim["dimension"] == point.depth
+        known = case in ("peeled", "line") and self.witness["skew"] is None
+        known = known or (case == "tail" and torus and tail["product"] is None)
+        if not known or claim["dimension"] is None:
+            contained = claim["verdict"] in ("excess", "zero")
+            return {"dimension": None, "comparison": "contained" if contained else None}
+        spans = point.spans(point.M, self.work)
+        ranks = [rational_rank(matrix, self.work) for matrix in point.M]
+        dimension = claim["dimension"] + self.over_one_point(spans, ranks)
+        full = [min(a, d) for a, d in zip(point.ranks, point.widths[:-1], strict=True)]
+        one = ranks == full and spans[1:] == list(point.widths[1:-1])
+        return {"dimension": dimension, "comparison": claim["comparison"] if one else "contained"}
+
+    def over_one_point(self, spans: list[int], ranks: list[int]) -> int:
+        """The dimension of the (Q, K, V) over one (M, L): the largest over dimensions r_i of the flag."""
+        point, d = self.point, self.point.widths
+        best = {d[0]: 0}
+        for i in range(point.depth):
+            a, following = point.ranks[i], d[i + 1]
+            last = i + 1 == point.depth
+            reached: dict[int, int] = {}
+            for r, value in best.items():
+                self.work.spend(min(a, r) + 1)
+                pairs = max(
+                    a * r + s * (a - r) + (s - ranks[i]) * (r - s) for s in range(ranks[i], min(a, r) + 1)
+                )
+                here = value + pairs + (2 * a + following) * (d[i] - r)
+                for next_r in [0] if last else range(spans[i + 1], min(following, r) + 1):
+                    self.work.spend(1)
+                    low = 0 if last else spans[i + 1]
+                    more = 0 if last else (next_r - low) * (r - next_r) + following * next_r
+                    reached[next_r] = max(reached.get(next_r, 0), here + more)
+            best = reached
+        return max(best.values())
+
+
+def minor_of_rank_two(form: RationalRows) -> Fraction:
+    """A principal 2 x 2 minor, not 0, of a symmetric matrix of rank 2."""
+    pairs = itertools.combinations(range(len(form)), 2)
+    minors = (form[i][i] * form[j][j] - form[i][j] ** 2 for i, j in pairs)
+    return next(minor for minor in minors if minor)
+
+
+@dataclass(frozen=True, slots=True)
+class LineSplitting:
+    """The factor that is the line, which half of it (0: it is linear), and the pieces (factor, half,
+    times)."""
+
+    factor: int
+    half: int
+    forms: tuple[tuple[tuple[int, int, int], ...], ...]
+
+
+class FactoredProduct:
+    """The stated factorisation of L and the forms into irreducible factors over Q, checked."""
+
+    def __init__(self, value: Any, forms: list[RationalRows], point: FibrePoint, work: Work) -> None:
+        product = fields(value, "factors", "product", ("factors", "forms", "line"))
+        self.d, self.work = point.d, work
+        self.factors = [self.parse_factor(x) for x in array(product["factors"], "factors", "factors")]
+        texts = [canonical(x["entries"]) for x in product["factors"]]
+        require(len(set(texts)) == len(texts), "factors", "a factor occurs twice")
+        self.forms = [self.parse_form(x) for x in array(product["forms"], "factors", "forms")]
+        require(len(self.forms) == len(forms), "factors", f"{len(self.forms)} forms for {len(forms)} layers")
+        for stated, form in zip(self.forms, forms, strict=True):
+            require(self.has_product(stated, form), "factors", "a form is not the product of its factors")
+        self.line = integer(product["line"], "factors", "line", 0, len(self.factors) - 1)
+        row = next(row for row in point.L if any(row))
+        kind, entries, _ = self.factors[self.line]
+        require(kind == "linear" and parallel(entries[0], row), "factors", "the line is not a row of L")
+        used = {number for form in self.forms for number, _ in form} | {self.line}
+        require(len(used) == len(self.factors), "factors", "a factor is not used")
+        self.row, self.point = row, point
+
+    def parse_factor(self, value: Any) -> tuple[str, RationalRows, Fraction]:
+        fields(value, "factors", "factor", ("kind", "entries", "discriminant"))
+        kind = value["kind"]
+        require(kind in ("linear", "conjugate", "quadric"), "factors", "factor of the kind {}", kind)
+        entries = rational_matrix(
+            value["entries"], 1 if kind == "linear" else self.d, self.d, "factors", "factor"
+        )
+        D = fraction(value["discriminant"], "factors", "discriminant")
+        head = next((x for row in entries for x in row if x), None)
+        require(head == 1, "factors", "the first entry of a factor that is not 0 must be 1")
+        if kind != "linear":
+            require(entries == flipped(entries), "factors", "a factor is not symmetric")
+            r = rational_rank(entries, self.work)
+            require(r == 2 if kind == "conjugate" else r > 2, "factors", f"a {kind} factor has rank {r}")
+        if kind == "conjugate":
+            same = D != 0 and is_rational_square(-minor_of_rank_two(entries) / D)
+            require(same and not is_rational_square(D), "factors", "the discriminant of a factor is wrong")
+        else:
+            require(D == 0, "factors", f"a {kind} factor has a discriminant")
+        return kind, entries, D
+
+    def parse_form(self, value: Any) -> list[tuple[int, int]]:
+        found = []
+        for pair in array(value, "factors", "form", 1):
+            require(isinstance(pair, list) and len(pair) == 2, "factors", "{} is not [factor, times]", pair)
+            number = integer(pair[0], "factors", "factor", 0, len(self.factors) - 1)
+            found.append((number, integer(pair[1], "factors", "times", 1, 2)))
+        require(found == sorted(set(found)), "factors", "factors of a form are not in order")
+        return found
+
+    def has_product(self, stated: list[tuple[int, int]], form: RationalRows) -> bool:
+        chosen = [self.factors[number] for number, times_ in stated for _ in range(times_)]
+        if sum(1 if kind == "linear" else 2 for kind, _, _ in chosen) != 2:
+            return False
+        if len(chosen) == 1:
+            made = chosen[0][1]
+        else:
+            u, v = chosen[0][1][0], chosen[1][1][0]
+            made = symmetric([[x * y for y in v] for x in u])
+        return parallel([x for row in made for x in row], [x for row in form for x in row])
+
+    def splittings(self) -> list[LineSplitting]:
+        """All lines that leave multiplicities whose base-3 digits are those of quadratic forms."""
+        n = len(self.forms)
+        total = [int(number == self.line) for number in range(len(self.factors))]
+        for level, form in enumerate(self.forms[::-1]):
+            for number, count in form:
+                total[number] += count * 3**level
+        found = []
+        for number, (kind, _, _) in enumerate(self.factors):
+            for half in {"linear": (0,), "conjugate": (1, 2), "quadric": ()}[kind]:
+                counts: dict[tuple[int, int], int] = {}
+                for other, count in enumerate(total):
+                    for piece in (1, 2) if other == number and half else (0,):
+                        counts[other, piece] = count - ((other, piece) == (number, half))
+                levels = []
+                for level in range(n - 1, -1, -1):
+                    digits = [(f, h, count // 3**level % 3) for (f, h), count in counts.items()]
+                    levels.append(tuple(entry for entry in digits if entry[2]))
+                if all(sum(self.degree(f, h) * k for f, h, k in form) == 2 for form in levels):
+                    found.append(LineSplitting(number, half, tuple(levels)))
+        return found
+
+    def degree(self, number: int, half: int) -> int:
+        return 1 if half or self.factors[number][0] == "linear" else 2
+
+    def spans(self, splitting: LineSplitting) -> list[int]:
+        """For i = j, ..., l-1 the dimension spanned by the line and the forms of layers i+1, ..., l."""
+        found: list[int] = []
+        rows: RationalRows = []
+        halves: set[int] = set()
+        plane = self.factors[splitting.factor][1]
+        for form in reversed(splitting.forms):
+            for number, half, _ in ((splitting.factor, splitting.half, 1), *form):
+                halves |= {half} - {0}
+                if half == 0 or len(halves) == 2:
+                    rows = rows + self.factors[number][1]
+            size = rational_rank(rows, self.work) if rows else 0
+            # one half of a conjugate pair lies in a rational space only together with the other
+            outside = len(halves) == 1 and rational_rank(rows + plane, self.work) > size
+            found.append(size + outside)
+        return found[::-1]
+
+    def kind_of(self, pieces: tuple[tuple[int, int, int], ...]) -> tuple[int, int, int, int]:
+        """As `FibreCheck.kind_of_form`, for a form given by its pieces."""
+        kinds = [self.factors[number] for number, _, _ in pieces]
+        if kinds[0][0] == "quadric":
+            return 0, 0, 0, rational_rank(kinds[0][1], self.work)
+        real = all(kind == "linear" or D > 0 for kind, _, D in kinds)
+        if len(pieces) == 1 and pieces[0][1] == 0 and kinds[0][0] == "conjugate":
+            return 2, 2 * real, 0, 2
+        rational_pieces = all(half == 0 for _, half, _ in pieces)
+        n = len(pieces)
+        return n, n * real, n * rational_pieces, n
+
+    def is_real(self, splitting: LineSplitting) -> bool:
+        return splitting.half == 0 or self.factors[splitting.factor][2] > 0
+
+    def exchanges(self, forms: list[RationalRows], j: int) -> bool:
+        """All forms are squares of the line, which is not parallel to k in M_j = k m^T."""
+        k = next(column for column in flipped(self.point.M[j - 1]) if any(column))
+        squares = all(form == [(self.line, 2)] for form in self.forms)
+        return squares and not parallel(k, self.row)
+
+
+def check_fibre(certificate: dict[str, Any], report: Report) -> str:
+    work = Work("a fibre")
+    point_value = certificate["point"]
+    claim = fields(certificate["claim"], "claim", "claim", ("quantity", "virtual", "weights"))
+    compare("claim", "quantity", claim["quantity"], "fibre")
+    fields(claim["virtual"], "claim", "virtual", VIRTUAL_FIELDS)
+    check_strength_and_provenance(certificate)
+    if isinstance(point_value, dict) and point_value.get("space") == "conjugate pair":
+        return check_conjugate_pair(certificate, work)
+    point = parse_fibre_point(point_value, work)
+    witness = fields(certificate["witness"], "fields", "witness", WITNESS_FIELDS)
+    checker = FibreCheck(point, witness, work)
+    case, expected = checker.claim()
+    compare("fibre", "case", witness["case"], case)
+    compare("claim", "virtual", claim["virtual"], expected)
+    weights = checker.weights(case, expected) if point.from_weights else None
+    compare("claim", "weights", claim["weights"], weights)
+    return describe_fibre(point, expected, weights)
+
+
+def describe_fibre(point: FibrePoint, claim: dict[str, Any], weights: dict[str, Any] | None) -> str:
+    sizes = f"widths {','.join(map(str, point.widths))}, ranks {','.join(map(str, point.ranks))}"
+    words = {
+        "identifiable": "identifiable up to scaling",
+        "orbits": f"{claim['components']} orbits of the scalings",
+        "excess": "skew parts are free",
+        "zero": "the function 0",
+        "open": "not known",
+    }[claim["verdict"]]
+    known = [f"{key} {claim[key]}" for key in VIRTUAL_FIELDS[1:7] if claim[key] is not None]
+    if weights and weights["dimension"] is not None:
+        known.append(f"dimension in (Q, K, V) {weights['dimension']}")
+    return f"fibre, {sizes}, tokens {point.tokens}: {'; '.join([words, *known])} (exact)"
+
+
+def check_conjugate_pair(certificate: dict[str, Any], work: Work) -> str:
+    """f = w (x) s(x) (x) q with s a product of conjugate linear forms: a point of Y given by no rational
+    weights."""
+    point = fields(
+        certificate["point"], "point", "point", ("space", "tokens", "widths", "ranks", "w", "form", "q")
+    )
+    tokens, widths, ranks = parse_sizes(point)
+    require(
+        len(ranks) == 1 and tokens >= 2, "point", "a conjugate pair is for one layer and two tokens or more"
+    )
+    d = widths[0]
+    form = rational_matrix(point["form"], d, d, "point", "form")
+    (w,), (q,) = (
+        rational_matrix([point[key]], 1, size, "point", key) for key, size in (("w", widths[1]), ("q", d))
+    )
+    require(any(w) and any(q), "point", "w or q is 0")
+    require(
+        form == flipped(form) and rational_rank(form, work) == 2,
+        "point",
+        "the form is not symmetric of rank 2",
+    )
+    D = -minor_of_rank_two(form)
+    require(not is_rational_square(D), "point", "the form has rational linear factors")
+    compare("fields", "witness", certificate["witness"], {})
+    claim = {
+        "verdict": "conjugate pair",
+        "dimension": 1,
+        "degree": 4,
+        "components": 2,
+        "real": 2 if D > 0 else 0,
+        "rational": 0,
+        "multiplicity": 1,
+        "comparison": None,
+    }
+    compare("claim", "virtual", certificate["claim"]["virtual"], claim)
+    compare("claim", "weights", certificate["claim"]["weights"], None)
+    real = "real, not rational" if D > 0 else "without real points"
+    return (
+        f"fibre, widths {d},{widths[1]}: one component over Q of degree 4, two conjugate curves {real} "
+        f"(exact)"
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------
+# §17  Kind `recovery`
+# ------------------------------------------------------------------------------------------------------------
+
+MAX_RECOVERY_LAYERS, MAX_RECOVERY_WIDTH = 5, 40
+RANK_PRIME = 2**31 - 1
+
+
+def small_vector(label: str, size: int) -> list[Fraction]:
+    """Entries from -5 to 5 by the seed rule: value k modulo 11, minus 5, of the stream of a label, seed
+    `recovery`."""
+    values = []
+    for block in range(-(-size // 8)):
+        digest = hashlib.sha256(f"{FORMAT}/1|recovery|{label}|{block}".encode("ascii")).digest()
+        values += [word % RANK_PRIME % 11 - 5 for word in struct.unpack(">8I", digest)]
+    return [Fraction(value) for value in values[:size]]
+
+
+def network_value(
+    M: Sequence[RationalRows], L: RationalRows, columns: Sequence[Sequence[Fraction]], work: Work
+) -> RationalRows:
+    """L P_l at the input with these columns."""
+    X = flipped([list(column) for column in columns])
+    for matrix in M:
+        X = times(X, times(flipped(X), times(matrix, X, work), work), work)
+    return times(L, X, work)
+
+
+def rank_modulo(rows: list[list[Fraction]], work: Work) -> int:
+    """A lower bound of the rank: the rank modulo a prime of the rows, made integral."""
+    p = RANK_PRIME
+    matrix = []
+    for row in rows:
+        scale = math.lcm(*(x.denominator for x in row))
+        matrix.append([int(x * scale) % p for x in row])
+    rank = 0
+    for column in range(len(matrix[0]) if matrix else 0):
+        pivot = next((i for i in range(rank, len(matrix)) if matrix[i][column]), None)
+        if pivot is None:
+            continue
+        work.spend((len(matrix) - rank) * (len(matrix[0]) - column))
+        matrix[rank], matrix[pivot] = matrix[pivot], matrix[rank]
+        inverse = pow(matrix[rank][column], -1, p)
+        top = [x * inverse % p for x in matrix[rank]]
+        for i in range(rank + 1, len(matrix)):
+            if factor := matrix[i][column]:
+                matrix[i] = [(x - factor * y) % p for x, y in zip(matrix[i], top, strict=True)]
+        rank += 1
+    return rank
+
+
+def check_recovery(certificate: dict[str, Any], report: Report) -> str:
+    subject = fields(
+        certificate["recovery"],
+        "recovery",
+        "recovery",
+        ("width", "height", "tokens", "layers", "vectors", "values_sha256"),
+    )
+    d, height, tokens, layers = (
+        integer(subject[key], "recovery", key, 1, MAX_SIZE) for key in ("width", "height", "tokens", "layers")
+    )
+    require_supported(layers <= MAX_RECOVERY_LAYERS, f"recovery of {layers} layers")
+    require_supported(max(d, height, tokens) <= MAX_RECOVERY_WIDTH, "recovery of widths or tokens above 40")
+    vectors = [
+        integer(j, "recovery", "vector", 0, 10**6)
+        for j in array(subject["vectors"], "recovery", "vectors", 1)
+    ]
+    require(vectors == sorted(set(vectors)), "recovery", "vectors are not in increasing order")
+    claim = fields(certificate["claim"], "claim", "claim", ("quantity", "relation", "M", "L"))
+    compare("claim", "quantity", claim["quantity"], "recovery")
+    relation = claim["relation"]
+    require(relation in ("determined", "reproduced"), "claim", "relation {}", relation)
+    listed = array(claim["M"], "claim", "M")
+    require(len(listed) == layers, "claim", f"{len(listed)} matrices M for {layers} layers")
+    M = [rational_matrix(x, d, d, "claim", f"M_{i}") for i, x in enumerate(listed, 1)]
+    L = rational_matrix(claim["L"], height, d, "claim", "L")
+    check_strength_and_provenance(certificate)
+    compare("fields", "witness", certificate["witness"], {})
+    work = Work("a recovery")
+    probes = recovery_inputs(d, tokens, layers, vectors)
+    bits = max(
+        x.numerator.bit_length() + x.denominator.bit_length() for rows in (*M, L) for row in rows for x in row
+    )
+    # numbers grow to the power 3^l
+    work.spend(len(probes) * layers * d * d * max(2, tokens) * (1 + bits * 3**layers // 20_000) // 4)
+    stated = subject["values_sha256"]
+    digest = hashlib.sha256()
+    count = Work("values")
+    for number, columns in enumerate(probes):
+        filled = [*columns, *([Fraction(0)] * d for _ in range(tokens - len(columns)))]
+        value = network_value(M, L, filled, count)
+        text = ",".join(f"{x.numerator:x}/{x.denominator:x}" for row in value for x in row)
+        digest.update((("," if number else "") + text).encode("ascii"))
+        report(f"value {number + 1} of {len(probes)}")
+    compare("values", "values_sha256", stated, digest.hexdigest())
+    if relation == "determined":
+        check_determined(M, L, tokens, vectors, work)
+    what = (
+        "determine the weights up to scaling"
+        if relation == "determined"
+        else "are those of the stated weights"
+    )
+    return (
+        f"recovery, width {d} to {height}, {layers} layers, tokens {tokens}: {len(probes)} values {what} "
+        f"(exact)"
+    )
+
+
+def recovery_inputs(d: int, tokens: int, layers: int, vectors: list[int]) -> list[list[list[Fraction]]]:
+    """All inputs, by columns: [x_j], [x_j, n e_k], and three full ones."""
+    probes = []
+    steps = (3**layers + 1) // 2 if tokens > 1 and d > 1 else 0
+    require_supported(len(vectors) * (1 + d * steps) <= 100_000, f"recovery from {len(vectors)} vectors")
+    for j in vectors:
+        x = small_vector(f"x/{j}", d)
+        probes.append([x])
+        for k in range(d if steps else 0):
+            probes += [[x, [Fraction(n * (i == k)) for i in range(d)]] for n in range(1, steps + 1)]
+    for n in range(3):
+        flat = small_vector(f"extra/{n}", d * tokens)
+        probes.append([flat[i * d : (i + 1) * d] for i in range(tokens)])
+    return probes
+
+
+def check_determined(
+    M: list[RationalRows], L: RationalRows, tokens: int, vectors: list[int], work: Work
+) -> None:
+    """The values determine every layer: x^T N y (x^T M x) = (x^T M y)(x^T N x) has only the solutions N = c
+    M."""
+    d = len(L[0])
+    points = [small_vector(f"x/{j}", d) for j in vectors]
+    for x, j in zip(points, vectors, strict=True):
+        alive = any(sum(map(mul, row, x)) for row in L) and all(bilinear(x, matrix, x) for matrix in M)
+        require(alive, "determined", f"the value at x_{j} is 0")
+    if d == 1:
+        return
+    require(tokens > 1, "determined", "one token does not determine weights")
+    require(rational_rank(points, work) == d, "determined", "the vectors do not span the space")
+    units = [[Fraction(i == k) for i in range(d)] for k in range(d)]
+    pairs = [(x, y) for x in points for y in units]
+    for number, matrix in enumerate(M, 1):
+        rows = []
+        for x, y in pairs:
+            q, b = bilinear(x, matrix, x), bilinear(x, matrix, y)
+            rows.append([u * (v * q - b * w) for u in x for v, w in zip(y, x, strict=True)])
+        rank = rank_modulo(rows, work) if rows else 0
+        require(
+            rank == d * d - 1,
+            "determined",
+            f"layer {number}: rank {rank} modulo a prime, {d * d - 1} is needed",
+        )
+        pairs = [
+            (x, y)
+            for x, y in pairs
+            if bilinear(x, matrix, x) * bilinear(y, matrix, y)
+            != bilinear(x, matrix, y) * bilinear(y, matrix, x)
+        ]
+
+
+# ------------------------------------------------------------------------------------------------------------
 # Kind `identifiability`
 # ------------------------------------------------------------------------------------------------------------
 
@@ -3468,6 +4338,433 @@ def check_membership(certificate: dict[str, Any], report: Report) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
+# §15  Kind `groebner-basis`
+# ------------------------------------------------------------------------------------------------------------
+
+ORDER_NAMES = ("degrevlex", "deglex", "lex")
+MAX_VARIABLES = 1000  # of an ideal
+OrderKey = Callable[[Exponents], tuple[int, ...]]
+
+
+def monomial_order(value: Any, variables: int) -> tuple[OrderKey, tuple[int, ...], str]:
+    """The comparison key of an order, the variables it eliminates, and its name."""
+    fields(value, "order", "order", ("name", "eliminated"))
+    name = value["name"]
+    require(isinstance(name, str) and name in ORDER_NAMES, "order", "name {} is unknown", name)
+    first = [
+        integer(k, "order", "eliminated variable", 0, variables - 1)
+        for k in array(value["eliminated"], "order", "eliminated")
+    ]
+    increasing = all(a < b for a, b in itertools.pairwise(first))
+    require(increasing, "order", "eliminated variables do not increase")
+
+    def key(exponents: Exponents) -> tuple[int, ...]:
+        weight = (sum(exponents[k] for k in first),)
+        if name == "lex":
+            return weight + exponents
+        if name == "deglex":
+            return (*weight, sum(exponents), *exponents)
+        return (*weight, sum(exponents), *(-k for k in reversed(exponents)))
+
+    return key, tuple(first), name
+
+
+def divides(a: Exponents, b: Exponents) -> bool:
+    return all(x <= y for x, y in zip(a, b, strict=True))
+
+
+def number_bits(p: Polynomial) -> int:
+    """A bound of the size of a polynomial's coefficients."""
+    return max((c.numerator.bit_length() + c.denominator.bit_length() for c in p.values()), default=0)
+
+
+class GroebnerSet:
+    """Monic polynomials of an order, with division and Buchberger's criterion; work is counted."""
+
+    def __init__(self, elements: list[Polynomial], key: OrderKey, work: Work, check: str) -> None:
+        self.elements, self.key, self.work, self.check = elements, key, work, check
+        for number, element in enumerate(elements):
+            require(bool(element), check, f"element {number} is zero")
+        self.heads = [max(element, key=key) for element in elements]
+
+    def require_reduced(self) -> None:
+        """Monic, by increasing leading monomial, no term divisible by another's leading monomial."""
+        for number, (element, head) in enumerate(zip(self.elements, self.heads, strict=True)):
+            require(element[head] == 1, self.check, f"element {number} is not monic")
+            before = number == 0 or self.key(self.heads[number - 1]) < self.key(head)
+            require(before, self.check, f"element {number} is not in increasing order")
+            self.work.spend(len(element) * len(self.heads))
+            for term in element:
+                for other, divisor in enumerate(self.heads):
+                    fine = other == number or not divides(divisor, term)
+                    require(fine, self.check, f"element {number} is not reduced by element {other}")
+
+    def remainder(self, p: Polynomial) -> Polynomial:
+        """The remainder of p on division by the elements: no term is divisible by a leading monomial."""
+        rest, result = dict(p), {}
+        queue = [(tuple(-k for k in self.key(e)), e) for e in rest]
+        heapq.heapify(queue)
+        while queue:
+            _, top = heapq.heappop(queue)
+            value = rest.pop(top, None)
+            if value is None:
+                continue
+            self.work.spend(1 + len(self.heads) // 8)
+            found = next((k for k, head in enumerate(self.heads) if divides(head, top)), None)
+            if found is None:
+                result[top] = value
+                continue
+            head, element = self.heads[found], self.elements[found]
+            self.work.spend(len(element) * (1 + value.numerator.bit_length() // 512))
+            shift = tuple(map(sub, top, head))
+            for exponents, coefficient in element.items():
+                if exponents == head:
+                    continue
+                place = tuple(map(add, exponents, shift))
+                old = rest.get(place)
+                new = (old or 0) - value * coefficient
+                if old is None:
+                    heapq.heappush(queue, (tuple(-k for k in self.key(place)), place))
+                if new:
+                    rest[place] = Fraction(new)
+                elif old is not None:
+                    del rest[place]
+        return result
+
+    def require_groebner(self, report: Report) -> None:
+        """All S-polynomials reduce to zero, but for pairs that the product and the chain criterion settle."""
+        count = len(self.heads)
+        require_supported(count * count <= LIMIT_WORK // 20, "a basis of {} elements", count)
+        lcms = {(i, j): tuple(map(max, self.heads[i], self.heads[j])) for j in range(count) for i in range(j)}
+        coprime = {pair: not any(map(mul, self.heads[pair[0]], self.heads[pair[1]])) for pair in lcms}
+
+        def place(i: int, j: int) -> tuple[Any, ...]:
+            pair = (min(i, j), max(i, j))
+            return (self.key(lcms[pair]), pair)
+
+        for (i, j), both in lcms.items():
+            if coprime[i, j]:
+                continue
+            self.work.spend(count)
+            here = place(i, j)
+            chained = any(
+                k not in (i, j)
+                and divides(self.heads[k], both)
+                and (coprime[min(i, k), max(i, k)] or place(i, k) < here)
+                and (coprime[min(j, k), max(j, k)] or place(j, k) < here)
+                for k in range(count)
+            )
+            if chained:
+                continue
+            left = {tuple(map(sub, both, self.heads[i])): Fraction(1)}
+            right = {tuple(map(sub, both, self.heads[j])): Fraction(1)}
+            s = polynomial_sum(
+                polynomial_product(left, self.elements[i], self.work),
+                polynomial_product(right, self.elements[j], self.work),
+                Fraction(-1),
+            )
+            zero = not self.remainder(s)
+            require(zero, self.check, f"the S-polynomial of elements {i} and {j} does not reduce to zero")
+            report(f"S-polynomial of elements {i} and {j}")
+
+    def is_absolutely_prime(self) -> bool:
+        """By the one rule of §15: linear leading terms, and at most one more element, a y + b."""
+        rest = [e for e, head in zip(self.elements, self.heads, strict=True) if sum(head) != 1]
+        if any(not any(head) for head in self.heads):
+            return False
+        if not rest:
+            return True
+        if len(rest) > 1:
+            return False
+        (f,) = rest
+        for y in range(len(next(iter(f)))):
+            if max(e[y] for e in f) != 1:
+                continue
+            a = [e for e in f if e[y]]
+            b = [e for e in f if not e[y]]
+            if (len(a) == 1 and sum(a[0]) == 1) or (len(b) == 1 and not any(b[0])):
+                return True
+        return False
+
+
+def hilbert_numerator(heads: list[Exponents], work: Work) -> dict[int, int]:
+    """The numerator of the Hilbert series modulo monomials: N(I + m) = N(I) - t^deg(m) N(I : m)."""
+    work.spend(1 + 4 * len(heads) ** 2)
+    least: list[Exponents] = []
+    for head in sorted(set(heads), key=sum):
+        if not any(divides(other, head) for other in least):
+            least.append(head)
+    total = {0: 1}
+    for number, head in enumerate(least):
+        if number and any(map(mul, head, map(sum, zip(*least[:number], strict=True)))):
+            quotient = [tuple(max(0, x - y) for x, y in zip(m, head, strict=True)) for m in least[:number]]
+            part = hilbert_numerator(quotient, work)
+        else:
+            part = dict(total)
+        for degree, value in part.items():
+            total[degree + sum(head)] = total.get(degree + sum(head), 0) - value
+    return {degree: value for degree, value in total.items() if value}
+
+
+def dimension_and_degree(heads: list[Exponents], variables: int) -> tuple[int, int]:
+    """Dimension and degree of the quotient by a monomial ideal; (-1, 0) for the whole ring."""
+    if any(not any(head) for head in heads):
+        return -1, 0
+    numerator = hilbert_numerator(heads, Work("a Hilbert series"))
+    coefficients = [numerator.get(k, 0) for k in range(max(numerator) + 1)]
+    order = 0
+    while sum(coefficients) == 0:
+        coefficients = list(itertools.accumulate(coefficients))[:-1]
+        order += 1
+    return variables - order, sum(coefficients)
+
+
+class IdealCertificate:
+    """The parts of a certificate of kind `groebner-basis`, checked one after the other."""
+
+    def __init__(self, certificate: dict[str, Any], report: Report) -> None:
+        self.report = report
+        self.work = Work("arithmetic of polynomials")
+        ideal = fields(certificate["ideal"], "ideal", "ideal", ("variables", "generators"))
+        names = array(ideal["variables"], "ideal", "variables", at_least=1)
+        require_supported(len(names) <= MAX_VARIABLES, "{} variables", len(names))
+        for name in names:
+            matching(name, VARIABLE, "ideal", "name of a variable")
+        require(len(set(names)) == len(names), "ideal", "two variables have the same name")
+        self.names, self.variables = names, len(names)
+        self.generators = [
+            parse_polynomial(f, self.variables, "ideal", f"generator {k}")
+            for k, f in enumerate(array(ideal["generators"], "ideal", "generators"))
+        ]
+        self.claim = fields(certificate["claim"], "claim", "claim", IDEAL_CLAIM)
+        compare("claim", "quantity", self.claim["quantity"], "groebner basis")
+        self.witness = fields(
+            certificate["witness"], "fields", "witness", ("steps", "elements", "power", "real")
+        )
+        self.key, self.eliminated, self.order = monomial_order(self.claim["order"], self.variables)
+        self.basis = self.groebner_set(self.claim["basis"], "basis")
+
+    def groebner_set(self, value: Any, check: str) -> GroebnerSet:
+        elements = self.polynomials(value, check, "element")
+        return GroebnerSet(elements, self.key, self.work, check)
+
+    def polynomials(self, value: Any, check: str, what: str) -> list[Polynomial]:
+        return [
+            parse_polynomial(f, self.variables, check, f"{what} {k}")
+            for k, f in enumerate(array(value, check, check))
+        ]
+
+    def product(self, p: Polynomial, q: Polynomial) -> Polynomial:
+        """A product whose work counts the size of numbers too."""
+        size = (number_bits(p) + number_bits(q)) // 512
+        self.work.spend(len(p) * len(q) * size)
+        return polynomial_product(p, q, self.work)
+
+    def check_derivation(self) -> None:
+        """The basis lies in the ideal: the steps make its elements from the generators."""
+        sources = list(self.generators)
+        steps = array(self.witness["steps"], "derivation", "steps")
+        for number, step in enumerate(steps):
+            total: Polynomial = {}
+            for pair in array(step, "derivation", f"step {number}"):
+                require(isinstance(pair, list) and len(pair) == 2, "derivation", "{} is no pair", pair)
+                source = integer(pair[0], "derivation", "source", 0, len(sources) - 1)
+                multiplier = parse_polynomial(pair[1], self.variables, "derivation", "multiplier")
+                total = polynomial_sum(total, self.product(multiplier, sources[source]))
+            self.work.spend(len(total))
+            sources.append(total)
+            self.report(f"step {number + 1} of {len(steps)}")
+        elements = array(self.witness["elements"], "derivation", "elements")
+        count = len(self.basis.elements)
+        require(len(elements) == count, "derivation", f"{len(elements)} sources for {count} elements")
+        for number, value in enumerate(elements):
+            source = integer(value, "derivation", "source of an element", 0, len(sources) - 1)
+            same = sources[source] == self.basis.elements[number]
+            require(same, "derivation", f"source {source} is not element {number} of the basis")
+
+    def check_basis(self) -> None:
+        """It is the reduced Groebner basis of an ideal that contains the generators."""
+        self.basis.require_reduced()
+        for number, generator in enumerate(self.generators):
+            zero = not self.basis.remainder(generator)
+            require(zero, "basis", f"generator {number} does not reduce to zero")
+        self.basis.require_groebner(self.report)
+
+    def check_numbers(self) -> tuple[int, int | None]:
+        """Dimension and degree follow from the leading monomials; so does the elimination ideal."""
+        dimension, degree = dimension_and_degree(self.basis.heads, self.variables)
+        compare("dimension", "dimension", self.claim["dimension"], dimension)
+        graded = self.order != "lex" and not self.eliminated
+        known = degree if graded or dimension <= 0 else None
+        compare("degree", "degree", self.claim["degree"], known)
+        if not self.eliminated:
+            compare("elimination", "elimination", self.claim["elimination"], None)
+            return dimension, known
+        without = [
+            value
+            for value, element in zip(self.claim["basis"], self.basis.elements, strict=True)
+            if not any(e[k] for e in element for k in self.eliminated)
+        ]
+        compare("elimination", "elimination", self.claim["elimination"], without)
+        return dimension, known
+
+    def check_members(self) -> None:
+        for number, f in enumerate(self.polynomials(self.claim["members"], "members", "member")):
+            zero = not self.basis.remainder(f)
+            require(zero, "members", f"member {number} does not reduce to zero")
+        for number, f in enumerate(self.polynomials(self.claim["non_members"], "members", "non-member")):
+            zero = not self.basis.remainder(f)
+            require(not zero, "members", f"non-member {number} reduces to zero")
+
+    def check_prime(self) -> None:
+        if self.claim["prime"] is None:
+            return
+        require(self.claim["prime"] is True, "prime", "prime is {}, not true or null", self.claim["prime"])
+        fine = self.basis.is_absolutely_prime()
+        require(fine, "prime", "the basis does not show that the ideal is prime")
+
+    def check_components(self, dimension: int, degree: int | None) -> None:
+        """The minimal primes: each shown prime, containing I; products of their elements nilpotent."""
+        if self.claim["components"] is None:
+            compare("components", "power", self.witness["power"], None)
+            return
+        plain = self.order == "degrevlex" and not self.eliminated
+        require(plain, "components", "components need a basis for degrevlex")
+        listed = array(self.claim["components"], "components", "components")
+        power = integer(self.witness["power"], "components", "power", 1, 64)
+        primes = []
+        for number, entry in enumerate(listed):
+            what = f"component {number}"
+            fields(entry, "components", what, ("basis", "dimension", "degree", "multiplicity"))
+            prime = self.groebner_set(entry["basis"], "components")
+            prime.require_reduced()
+            prime.require_groebner(self.report)
+            require(prime.is_absolutely_prime(), "components", f"{what} is not shown to be prime")
+            found = dimension_and_degree(prime.heads, self.variables)
+            compare("components", f"{what}: dimension", entry["dimension"], found[0])
+            compare("components", f"{what}: degree", entry["degree"], found[1])
+            inside = not any(prime.remainder(f) for f in self.basis.elements)
+            require(inside, "components", f"{what} does not contain the ideal")
+            primes.append(prime)
+        for (i, first), (j, second) in itertools.permutations(enumerate(primes), 2):
+            larger = not any(first.remainder(f) for f in second.elements)
+            require(not larger, "components", f"component {i} contains component {j}")
+        self.require_cover(primes, {(0,) * self.variables: Fraction(1)}, power)
+        self.check_multiplicities(listed, dimension, degree)
+
+    def require_cover(self, primes: list[GroebnerSet], product: Polynomial, power: int) -> None:
+        """The power of every product of one element from each prime lies in the ideal."""
+        if not product:
+            return
+        if primes:
+            for element in primes[0].elements:
+                self.work.spend(100)
+                self.require_cover(primes[1:], self.basis.remainder(self.product(product, element)), power)
+            return
+        value = product
+        for _ in range(power - 1):
+            value = self.basis.remainder(self.product(value, product))
+        fine = not self.basis.remainder(value)
+        require(fine, "components", "a product of elements has no such power in the ideal")
+
+    def check_multiplicities(self, listed: list[Any], dimension: int, degree: int | None) -> None:
+        """Sum over components of top dimension of multiplicity times degree is the ideal's degree."""
+        top = [entry for entry in listed if entry["dimension"] == dimension]
+        expected: int | None = None
+        if degree is not None and len(top) == 1:
+            expected = degree // top[0]["degree"]
+        elif degree is not None and sum(entry["degree"] for entry in top) == degree:
+            expected = 1
+        for number, entry in enumerate(listed):
+            known = expected if entry["dimension"] == dimension else None
+            compare("components", f"component {number}: multiplicity", entry["multiplicity"], known)
+
+    def check_real_points(self) -> None:
+        """A rational point, or none: a definite form lies in I, and its variables cannot all vanish."""
+        stated, real = self.claim["real_points"], self.witness["real"]
+        if stated != "none":
+            compare("real points", "real", real, None)
+            if stated is None:
+                return
+            values = array(stated, "real points", "real_points")
+            count = len(values)
+            require(count == self.variables, "real points", f"{count} coordinates for {self.variables}")
+            point = [fraction(v, "real points", "coordinate") for v in values]
+            for number, f in enumerate(self.generators):
+                zero = polynomial_value(f, point, self.work) == 0
+                require(zero, "real points", f"generator {number} does not vanish there")
+            return
+        fields(real, "real points", "real", ("form", "constant"))
+        form = parse_polynomial(real["form"], self.variables, "real points", "form")
+        constant = parse_polynomial(real["constant"], self.variables, "real points", "constant")
+        for f in (form, constant):
+            zero = not self.basis.remainder(f)
+            require(zero, "real points", "form or constant does not lie in the ideal")
+        used = sorted({k for e in form for k, power in enumerate(e) if power})
+        require(bool(used), "real points", "the form has no variables")
+        require_supported(len(used) <= 30, "a form in {} variables", len(used))
+        require(all(sum(e) == 2 for e in form), "real points", "the form is not quadratic")
+        require(is_definite(form, used), "real points", "the form is not positive definite")
+        left = {e: c for e, c in constant.items() if not any(e[k] for k in used)}
+        nonzero = len(left) == 1 and not any(next(iter(left)))
+        require(nonzero, "real points", "where the form's variables vanish, the constant is no constant")
+
+
+def is_definite(form: Polynomial, used: list[int]) -> bool:
+    """Whether a quadratic form is positive definite: all pivots of its symmetric matrix are positive."""
+    matrix = [[Fraction(0)] * len(used) for _ in used]
+    for exponents, value in form.items():
+        places = [i for i, k in enumerate(used) for _ in range(exponents[k])]
+        matrix[places[0]][places[1]] += value / 2
+        matrix[places[1]][places[0]] += value / 2
+    for k, top in enumerate(matrix):
+        if top[k] <= 0:
+            return False
+        for row in matrix[k + 1 :]:
+            factor = row[k] / top[k]
+            row[:] = [x - factor * y for x, y in zip(row, top, strict=True)]
+    return True
+
+
+VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
+IDEAL_CLAIM = (
+    "quantity",
+    "order",
+    "basis",
+    "dimension",
+    "degree",
+    "elimination",
+    "members",
+    "non_members",
+    "prime",
+    "components",
+    "real_points",
+)
+
+
+def check_groebner_basis(certificate: dict[str, Any], report: Report) -> str:
+    ideal = IdealCertificate(certificate, report)
+    check_strength_and_provenance(certificate)
+    ideal.check_derivation()
+    ideal.check_basis()
+    dimension, degree = ideal.check_numbers()
+    ideal.check_members()
+    ideal.check_prime()
+    ideal.check_components(dimension, degree)
+    ideal.check_real_points()
+    words = [f"reduced Groebner basis ({ideal.order}) of {len(ideal.basis.elements)} elements of an ideal"]
+    words[0] += f" of {len(ideal.generators)} generators in {ideal.variables} variables"
+    words.append(f"dimension {dimension}" + ("" if degree is None else f", degree {degree}"))
+    if ideal.claim["prime"]:
+        words.append("prime over every extension of Q")
+    if ideal.claim["components"] is not None:
+        words.append(f"{len(ideal.claim['components'])} minimal primes")
+    if ideal.claim["real_points"] is not None:
+        words.append("no real point" if ideal.claim["real_points"] == "none" else "a rational point")
+    return "; ".join(words)
+
+
+# ------------------------------------------------------------------------------------------------------------
 # §7  Verdict
 # ------------------------------------------------------------------------------------------------------------
 
@@ -3475,11 +4772,14 @@ KINDS: dict[str, tuple[str, Callable[[dict[str, Any], Report], str]]] = {
     "dimension": ("network", check_dimension),
     "degrees": ("network", check_degrees),
     "matrix-identity": ("identity", check_identity),
+    "fibre": ("point", check_fibre),
+    "recovery": ("recovery", check_recovery),
     "identifiability": ("network", check_identifiability),
     "singular-locus": ("network", check_singular_locus),
     "boundary": ("network", check_boundary),
     "closedness": ("network", check_closedness),
     "membership": ("network", check_membership),
+    "groebner-basis": ("ideal", check_groebner_basis),
 }
 COMMON_KEYS = ("format", "version", "kind", "claim", "witness", "strength", "provenance", "sha256")
 

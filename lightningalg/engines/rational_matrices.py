@@ -128,6 +128,23 @@ def _evaluate(polynomial: flint.fmpq_poly, matrix: flint.fmpq_mat) -> flint.fmpq
     return total
 
 
+def exact_matrix(rows: Rows) -> flint.fmpq_mat:
+    """Return rows of ``Fraction`` as a matrix with fast ``*`` and ``transpose()``.
+
+    Examples
+    --------
+    >>> A = exact_matrix([[Fraction(1), Fraction(1, 2)]])
+    >>> exact_rows(A * A.transpose())
+    [[Fraction(5, 4)]]
+    """
+    return _matrix(rows)
+
+
+def exact_rows(matrix: flint.fmpq_mat) -> list[list[Fraction]]:
+    """Return the entries of such a matrix."""
+    return _fractions(matrix)
+
+
 def _matrix(rows: Rows) -> flint.fmpq_mat:
     return flint.fmpq_mat([[rational(value) for value in row] for row in rows])
 

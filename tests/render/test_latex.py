@@ -766,8 +766,8 @@ def test_numbers_that_do_not_add_up_are_refused():
 def test_unknown_kinds_methods_and_sizes():
     with pytest.raises(InputError, match="at least one"):
         render_proof([])
-    with pytest.raises(InputError, match="kind 'fibre'"):
-        render_proof([{**KINDS["flag"]()[0], "kind": "fibre"}])
+    with pytest.raises(InputError, match="kind 'no-such-kind'"):
+        render_proof([{**KINDS["flag"]()[0], "kind": "no-such-kind"}])
     bad = KINDS["flag"]()[0]
     bad["witness"]["upper_bound"]["method"] = "magic"
     with pytest.raises(UnsupportedError, match="magic"):

@@ -1,0 +1,139 @@
+"""A function of one layer given by its coefficients: weights for it, or a conjugate pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from lightningalg.certificates.polynomials import encode_matrix, encode_rational
+from lightningalg.errors import InputError
+from lightningalg.fibres.exact import (
+    Rows,
+    Vector,
+    is_zero,
+    outer,
+    rank_one_factors,
+    scaled,
+    symmetric_part,
+    transpose,
+)
+from lightningalg.fibres.forms import CONJUGATE, LINEAR, factors_of
+from lightningalg.fibres.points import Architecture, VirtualPoint
+
+#: T[i][c]: symmetric matrix of the quadratic form x -> T_i(x, x; e_c)
+Tensor = Sequence[Sequence[Rows]]
+
+
+@dataclass(frozen=True, slots=True)
+class ConjugatePair:
+    """``T_i(x, x; y) = w_i s(x) (q^T y)``, s a product of linear forms conjugate over
+    ``QQ(sqrt(discriminant))``."""
+
+    architecture: Architecture
+    w: Vector
+    form: Rows
+    q: Vector
+    discriminant: Fraction
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object ``point`` of FORMAT.md section 16."""
+        return {
+            "space": "conjugate pair",
+            "tokens": self.architecture.tokens,
+            "widths": list(self.architecture.widths),
+            "ranks": list(self.architecture.ranks),
+            "w": [encode_rational(value) for value in self.w],
+            "form": encode_matrix(self.form),
+            "q": [encode_rational(value) for value in self.q],
+        }
+
+
+def tensor_of(A: Rows, V: Rows) -> list[list[Rows]]:
+    """Return the coefficients of ``V X X^T A X`` (MATH.md section 1).
+
+    Examples
+    --------
+    >>> one = Fraction(1)
+    >>> tensor_of([[one]], [[one]])
+    [[[[Fraction(1, 1)]]]]
+    """
+    return [[symmetric_part(outer(row, column)) for column in transpose(A)] for row in V]
+
+
+def factor_tensor(tensor: Tensor, architecture: Architecture) -> VirtualPoint | ConjugatePair:
+    """Return rational ``(M_1, L) = (A, V)`` with these coefficients, or the conjugate pair that they are.
+
+    Raises
+    ------
+    InputError
+        If the coefficients belong to no layer over the complex numbers, or to one of higher rank only.
+
+    References
+    ----------
+    MATH.md section 3: unique factorisation.
+
+    Examples
+    --------
+    >>> one, two = Fraction(1), Fraction(2)
+    >>> tensor = tensor_of([[one, two], [two, one]], [[one, two]])
+    >>> point = factor_tensor(tensor, Architecture((2, 1), (2,), 2))
+    >>> [[int(v) for v in row] for row in point.L]
+    [[1, 2]]
+    """
+    d, height = architecture.widths[0], architecture.widths[-1]
+    zero = [[Fraction(0)] * d for _ in range(d)]
+    place = next(((i, c) for i in range(height) for c in range(d) if not is_zero(tensor[i][c])), None)
+    if place is None:
+        return VirtualPoint(architecture, (zero,), [[Fraction(0)] * d for _ in range(height)])
+    i, c = place
+    for factor, _ in factors_of(tensor[i][c]):
+        if factor.kind == CONJUGATE:
+            pair = _conjugate_pair(tensor, architecture, tensor[i][c], factor.discriminant)
+            if pair is not None:
+                return pair
+        elif factor.kind == LINEAR:
+            found = _with_row(tensor, i, list(factor.entries[0]))
+            if found is not None:
+                return VirtualPoint(architecture, (found[0],), found[1])
+    raise InputError("tensor: no layer has these coefficients, over the complex numbers either")
+
+
+def _with_row(tensor: Tensor, i: int, v: Vector) -> tuple[Rows, Rows] | None:
+    """Return (A, V) with row i of V equal to v, if there is one."""
+    columns = [_cofactor(form, v) for form in tensor[i]]
+    if any(column is None for column in columns):
+        return None
+    A = transpose([column for column in columns if column is not None])
+    c = next(c for c, column in enumerate(columns) if column and any(column))
+    rows = [_cofactor(tensor[r][c], [row[c] for row in A]) for r in range(len(tensor))]
+    if any(row is None for row in rows):
+        return None
+    V = [row for row in rows if row is not None]
+    return (A, V) if tensor_of(A, V) == [list(line) for line in tensor] else None
+
+
+def _cofactor(form: Rows, v: Vector) -> Vector | None:
+    """Return u with ``form = (u v^T + v u^T) / 2``, if there is one."""
+    p = next(i for i, value in enumerate(v) if value)
+    head = form[p][p] / v[p]
+    u = [(2 * value - head * entry) / v[p] for value, entry in zip(form[p], v, strict=True)]
+    return u if symmetric_part(outer(u, v)) == form else None
+
+
+def _conjugate_pair(
+    tensor: Tensor, architecture: Architecture, form: Rows, discriminant: Fraction
+) -> ConjugatePair | None:
+    """Return (w, s, q) if all coefficient forms are multiples ``w_i q_c`` of one form s."""
+    i, j = next((i, j) for i, row in enumerate(form) for j, value in enumerate(row) if value)
+    table = [[entry[i][j] / form[i][j] for entry in line] for line in tensor]
+    same = all(
+        entry == scaled(form, ratio)
+        for line, ratios in zip(tensor, table, strict=True)
+        for entry, ratio in zip(line, ratios, strict=True)
+    )
+    w, q = rank_one_factors(table)
+    if not same or outer(w, q) != table:
+        return None
+    return ConjugatePair(architecture, w, form, q, discriminant)
