@@ -28,15 +28,16 @@ from functools import lru_cache
 import numpy as np
 
 from lightningalg.engines.base import AbstractLinearAlgebra, Minor, RankProfile
+from lightningalg.engines.blocked_arithmetic import Arithmetic
 from lightningalg.engines.blocked_elimination import (
-    Arithmetic,
     Echelon,
     eliminate,
     has_nonzero,
     solve_triangle,
     working_copy,
 )
-from lightningalg.engines.blocked_field import NUMPY_KERNELS, Field, Kernels
+from lightningalg.engines.blocked_field import NUMPY_KERNELS, Direct, Field, Kernels
+from lightningalg.engines.blocked_panels import scratch_size
 from lightningalg.engines.blocked_threads import BLAS_LIMIT, LARGEST_BLOCK, Arena, Workers
 from lightningalg.engines.residue_matrices import (
     centred_into,
@@ -70,7 +71,13 @@ def _numba_kernels() -> Kernels | None:
         from lightningalg.engines import blocked_kernels as compiled
     except ImportError:
         return None
-    return Kernels("numba", compiled.factor_base, compiled.subtract_reduced, compiled.reduce_columns, base=32)
+    address, direct = BLAS_LIMIT.dgemm(), None
+    if address is not None:
+        from lightningalg.engines import blocked_direct as whole
+
+        direct = Direct(address, whole.factor_panel, whole.update_columns, base=8)
+    loops = (compiled.factor_base, compiled.subtract_reduced, compiled.reduce_columns)
+    return Kernels("numba", *loops, base=32, direct=direct)
 
 
 class _KernelChoice:
@@ -241,9 +248,11 @@ class BlockedElimination(AbstractLinearAlgebra):
         # Where BLAS cannot be held at one thread, all threads are left to it: see BlasLimit.
         threaded = size >= _WORTH_LIMIT and BLAS_LIMIT.available()
         with Arena.lend() as arena, BLAS_LIMIT() if threaded else nullcontext():
-            workers = Workers(self._threads if threaded else 1, shape, arena)
+            kernels = self._choose_kernels(*shape)
+            scratch = scratch_size(kernels, self._block_size(Field(prime), shape))
+            workers = Workers(self._threads if threaded else 1, scratch, arena)
             try:
-                yield Arithmetic(Field(prime), self._choose_kernels(*shape), workers, arena)
+                yield Arithmetic(Field(prime), kernels, workers, arena)
             finally:
                 workers.close()
 
@@ -261,7 +270,7 @@ class BlockedElimination(AbstractLinearAlgebra):
     def _eliminate(
         self, work: np.ndarray, width: int, arithmetic: Arithmetic, echelon: bool = False
     ) -> Echelon:
-        sizes = self._block_size(arithmetic.field, work.shape), self._base or arithmetic.kernels.base
+        sizes = self._block_size(arithmetic.field, work.shape), self._base
         return eliminate(work, width, arithmetic, sizes, echelon)
 
     def _back_substitute(self, echelon: Echelon, columns: np.ndarray, arithmetic: Arithmetic) -> np.ndarray:
