@@ -21,6 +21,9 @@ from lightningalg.engines.residue_matrices import centred_into
 # Columns of the narrowest piece of an update that a thread takes.
 _NARROWEST = 64
 
+# Entries from which two threads copy faster than one.
+_WORTH_SHARING = 2**19
+
 
 @dataclass(slots=True)
 class Echelon:
@@ -38,7 +41,7 @@ class Echelon:
 
     @property
     def profile(self) -> RankProfile:
-        rows = tuple(sorted(int(i) for i in self.order[: self.rank]))
+        rows = tuple(np.sort(self.order[: self.rank]).tolist())
         return RankProfile(self.rank, rows, tuple(self.columns))
 
     def minor_determinant(self, prime: int) -> int:
@@ -177,10 +180,30 @@ def _unit_upper_inverse(strict: np.ndarray, field: Field) -> np.ndarray:
 def working_copy(matrix: np.ndarray, arithmetic: Arithmetic, overwrite: bool = False) -> np.ndarray:
     """Return the centred residues of ``matrix`` as C-contiguous float32: a copy, or ``matrix`` itself."""
     flags = matrix.flags
-    in_place = overwrite and matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable
-    work = matrix if in_place else arithmetic.arena.array(matrix.shape, np.float32)
-    centred_into(work, matrix, arithmetic.field.prime)
+    plain = matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable
+    if overwrite and plain:
+        centred_into(matrix, matrix, arithmetic.field.prime)
+        return matrix
+    work = arithmetic.arena.array(matrix.shape, np.float32)
+    if not (plain and _copied(matrix, work, arithmetic)):
+        centred_into(work, matrix, arithmetic.field.prime)
     return work
+
+
+def _copied(matrix: np.ndarray, work: np.ndarray, arithmetic: Arithmetic) -> bool:
+    """Copy a float32 matrix with compiled code, if there is any and the entries are centred residues."""
+    copy, half = arithmetic.kernels.copy_residues, np.float32(arithmetic.field.prime // 2)
+    if copy is None:
+        return False
+    centred = []
+
+    def part(start: int, stop: int) -> None:
+        centred.append(copy(work[start:stop], matrix[start:stop], half))
+
+    step = -(-len(matrix) // arithmetic.workers.threads)
+    pieces = [(start, start + step) for start in range(0, len(matrix), step)]
+    arithmetic.workers.run(part, pieces, shared=matrix.size >= _WORTH_SHARING)
+    return all(centred)
 
 
 def _sign(permutation: np.ndarray) -> int:

@@ -77,7 +77,7 @@ def _numba_kernels() -> Kernels | None:
 
         direct = Direct(address, whole.factor_panel, whole.update_columns, base=8)
     loops = (compiled.factor_base, compiled.subtract_reduced, compiled.reduce_columns)
-    return Kernels("numba", *loops, base=32, direct=direct)
+    return Kernels("numba", *loops, base=32, copy_residues=compiled.copy_residues, direct=direct)
 
 
 class _KernelChoice:

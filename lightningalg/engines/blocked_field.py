@@ -72,6 +72,7 @@ class Kernels:
     subtract_reduced: Callable[..., None]
     reduce_columns: Callable[..., None]
     base: int  # the number of columns from which recursion beats factor_base, measured
+    copy_residues: Callable[..., bool] | None = None  # checks a float32 matrix while copying it
     direct: Direct | None = None
 
 

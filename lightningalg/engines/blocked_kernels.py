@@ -40,15 +40,17 @@ def factor_base(panel, first, stop, lower, inverse, done, order, pivots, prime, 
     """Eliminate columns ``first .. stop-1`` of a panel; see ``blocked_field.factor_base``."""
     known = np.empty(stop - first)
     new = done
+    increasing = _is_increasing(order, new)
     for c in range(first, stop):
         column = panel[c]
         if new > done:
             _apply_pivots(column, done, new, lower, inverse, known, prime, reciprocal)
-        i = _find_pivot(column, order, new)
+        i = _find_nonzero(column, new) if increasing else _find_pivot(column, order, new)
         if i < 0:
             continue
         if i != new:
             _swap(panel, lower, order, i, new)
+            increasing = False
         _append_pivot(column, done, new, lower, inverse, prime, reciprocal)
         pivots[new] = c
         new += 1
@@ -66,6 +68,19 @@ def subtract_reduced(target, row, column, product, prime, reciprocal):
         for j in range(values.shape[0]):
             v = values[j] - others[j]
             values[j] = v - np.rint(v * reciprocal) * prime
+
+
+@jit
+def copy_residues(target, matrix, half):
+    """Copy float32 ``matrix``; return whether all entries are integers of size at most ``half``."""
+    bad = 0
+    for i in range(matrix.shape[0]):
+        row, out = matrix[i], target[i]
+        for j in range(row.shape[0]):  # NaN fails both comparisons
+            v = row[j]
+            out[j] = v
+            bad += 0 if (abs(v) <= half) & (np.rint(v) == v) else 1
+    return bad == 0
 
 
 @jit
@@ -116,6 +131,23 @@ def _subtract_multiples(piece, lower, start, done, new, known):
         for i in range(piece.shape[0]):
             piece[i] -= a * x[i]
         k += 1
+
+
+@jit
+def _is_increasing(order, start):
+    descents = 0
+    for i in range(start, order.shape[0] - 1):  # without a branch, so that it vectorises
+        descents += order[i] > order[i + 1]
+    return descents == 0
+
+
+@jit
+def _find_nonzero(column, start):
+    """Return the first position from ``start`` on of a non-zero entry, or -1."""
+    for i in range(start, column.shape[0]):
+        if column[i] != 0.0:
+            return i
+    return -1
 
 
 @jit

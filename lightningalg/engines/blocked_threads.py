@@ -6,8 +6,8 @@ import ctypes
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ LARGEST_BLOCK = 512  # depth at the largest prime; only tests ask for more than 
 
 # Only builds with 64-bit integers have this suffix; the prefix is that of numpy's wheels.
 _DGEMM_NAMES = ("scipy_cblas_dgemm64_", "cblas_dgemm64_")
+
+HELPER_NAME = "lightningalg-elimination"
 
 # Memory kept between calls; matrices with about 1000 rows and columns fit.
 _ARENA_BYTES = 2**24
@@ -164,7 +166,10 @@ class Workers:
 
     def __init__(self, threads: int, scratch: int, arena: Arena) -> None:
         self.threads = threads
-        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._helpers: list[threading.Thread] = []  # started when they are first needed
+        # Futures of an executor cost twice the time of these two, at every panel.
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._ended: SimpleQueue[BaseException | None] = SimpleQueue()
         self._unused = list(arena.array((threads, scratch)))
         self._scratch = threading.local()
         self._sharing = False
@@ -181,22 +186,23 @@ class Workers:
 
         The caller meanwhile does what it likes; inside, nested calls get no help.
         """
-        if self._pool is None or self._sharing:
+        if self.threads == 1 or self._sharing:
             yield
             return
         self._sharing = True
-        helpers = [self._pool.submit(queue.drain, task) for _ in range(self.threads - 1)]
+        for _ in self._started():
+            self._jobs.put(lambda: queue.drain(task))
         try:
             yield
         except BaseException:
             queue.close()
             raise
         finally:
+            errors = [self._ended.get() for _ in self._helpers]
             self._sharing = False
-            started = [helper for helper in helpers if not helper.cancel()]
-            wait(started)
-        for helper in started:
-            helper.result()  # raises what the helper raised
+        for error in errors:
+            if error is not None:
+                raise error
 
     def scratch(self, count: int) -> np.ndarray:
         """Return ``count`` uninitialised float64 numbers of the calling thread."""
@@ -206,5 +212,24 @@ class Workers:
         return memory[:count]
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+        """End the helpers; one that is still at work ends after its piece."""
+        for _ in self._helpers:
+            self._jobs.put(None)
+        for helper in self._helpers:
+            helper.join()
+
+    def _started(self) -> list[threading.Thread]:
+        while len(self._helpers) < self.threads - 1:
+            helper = threading.Thread(target=self._help, name=HELPER_NAME)
+            helper.start()
+            self._helpers.append(helper)
+        return self._helpers
+
+    def _help(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            try:
+                job()
+            except BaseException as error:  # raised again in the caller's thread
+                self._ended.put(error)
+            else:
+                self._ended.put(None)

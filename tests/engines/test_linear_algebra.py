@@ -534,7 +534,7 @@ def test_interrupt_is_answered_and_leaves_nothing_behind(large):
             engine.rank(matrix, LARGEST)
     assert blas_threads() == before
     end = time.monotonic() + 5  # the interrupt may have fallen into the waiting for the threads
-    while [t for t in threading.enumerate() if t.name.startswith("ThreadPoolExecutor")]:
+    while [t for t in threading.enumerate() if t.name == blocked_threads.HELPER_NAME]:
         assert time.monotonic() < end, "threads of an interrupted elimination go on"
         time.sleep(0.01)
     assert engine.rank(large[0], LARGEST) == large[1]
