@@ -55,10 +55,28 @@ class Echelon:
         return determinant % prime
 
 
+@dataclass(frozen=True, slots=True)
+class BlockSizes:
+    """Columns of a panel, and of the leaves of its recursion (``None``: as the kernels like it).
+
+    A narrow panel leaves less work to its factorisation, a wide one reduces
+    the rest less often: ``wide`` while ``wide_from`` rows and columns remain.
+    """
+
+    narrow: int
+    wide: int
+    wide_from: int
+    base: int | None
+
+    def width(self, rows: int, columns: int) -> int:
+        """Return the columns of the next panel when so many rows and columns remain."""
+        return min(self.wide if min(rows, columns) >= self.wide_from else self.narrow, columns)
+
+
 def eliminate(
-    work: np.ndarray, width: int, arithmetic: Arithmetic, sizes: tuple[int, int | None], echelon: bool = False
+    work: np.ndarray, width: int, arithmetic: Arithmetic, sizes: BlockSizes, echelon: bool = False
 ) -> Echelon:
-    """Eliminate the first ``width`` columns of ``work`` in place; ``sizes`` are those of block and base.
+    """Eliminate the first ``width`` columns of ``work`` in place, in blocks of ``sizes``.
 
     ``echelon`` says whether ``work[:rank]`` is wanted afterwards; without it,
     rows that no longer matter are not updated.
@@ -74,18 +92,20 @@ class _Elimination:
     """
 
     def __init__(
-        self, work: np.ndarray, width: int, arithmetic: Arithmetic, sizes: tuple[int, int | None], echelon: bool
+        self, work: np.ndarray, width: int, arithmetic: Arithmetic, sizes: BlockSizes, echelon: bool
     ) -> None:
         self._work, self._width, self._echelon = work, width, echelon
         self._workers = arithmetic.workers
-        self._block = min(sizes[0], width)
+        self._sizes = sizes
         # the pivots of one panel are still applied while the next is factored
-        self._panel, self._next_panel = panels(arithmetic, self._block, len(work), sizes[1])
+        self._panel, self._next_panel = panels(
+            arithmetic, sizes.width(len(work), width), len(work), sizes.base
+        )
         self._result = Echelon(work, 0, np.arange(len(work)), [], [])
 
     def run(self) -> Echelon:
         """Alternate: apply the last panel to the next one first, factor that, apply it to the rest."""
-        result, stop = self._result, self._block
+        result, stop = self._result, self._next_stop(0)
         self._factor(self._panel, 0, stop)
         while stop < self._work.shape[1]:
             full = result.rank == len(self._work)
@@ -93,13 +113,19 @@ class _Elimination:
                 break
             if self._panel.rank == 0 and not has_nonzero(self._work[result.rank :, stop : self._width]):
                 break
-            until = stop if full else max(stop, min(stop + self._block, self._width))
+            until = stop if full else self._next_stop(stop)
             self._apply_panel(stop, until)
             if until == stop:
                 break
             self._panel, self._next_panel = self._next_panel, self._panel
             stop = until
         return result
+
+    def _next_stop(self, first: int) -> int:
+        """Return where the panel ends that begins at column ``first``."""
+        if first >= self._width:
+            return first
+        return first + self._sizes.width(len(self._work) - self._result.rank, self._width - first)
 
     def _apply_panel(self, first: int, stop: int) -> None:
         """Apply the pivots to all columns from ``first`` on; ``first .. stop-1`` are the next panel."""

@@ -30,6 +30,7 @@ import numpy as np
 from lightningalg.engines.base import AbstractLinearAlgebra, Minor, RankProfile
 from lightningalg.engines.blocked_arithmetic import Arithmetic
 from lightningalg.engines.blocked_elimination import (
+    BlockSizes,
     Echelon,
     eliminate,
     has_nonzero,
@@ -50,11 +51,10 @@ from lightningalg.errors import InputError, MissingExtraError
 
 LARGEST_PRIME = 8388593  # the largest prime below 2**23
 
-# Columns eliminated between two updates of the rest of the matrix: a narrow block
-# leaves less work to the panel, a wide one reduces the rest less often.
-_BLOCK = 256
-_NARROW_BLOCK = 128  # faster while the smaller dimension is below _NARROW
-_NARROW = 1500
+# Columns of a panel, and the smaller dimension of the rest from which the wide one is faster.
+_NARROW_BLOCK = 128
+_WIDE_BLOCK = 256
+_WIDE_FROM = 1100
 
 # Multiplications m * n * min(m, n) from which it pays to ask threadpoolctl and use threads.
 _WORTH_LIMIT = 150**3
@@ -249,7 +249,7 @@ class BlockedElimination(AbstractLinearAlgebra):
         threaded = size >= _WORTH_LIMIT and BLAS_LIMIT.available()
         with Arena.lend() as arena, BLAS_LIMIT() if threaded else nullcontext():
             kernels = self._choose_kernels(*shape)
-            scratch = scratch_size(kernels, self._block_size(Field(prime), shape))
+            scratch = scratch_size(kernels, self._block_sizes(Field(prime)).width(*shape))
             workers = Workers(self._threads if threaded else 1, scratch, arena)
             try:
                 yield Arithmetic(Field(prime), kernels, workers, arena)
@@ -263,22 +263,22 @@ class BlockedElimination(AbstractLinearAlgebra):
             return _numba_kernels() or NUMPY_KERNELS
         return _KERNEL_CHOICE.kernels(rows, columns)
 
-    def _block_size(self, field: Field, shape: tuple[int, ...]) -> int:
-        block = self._block or (_BLOCK if min(shape) >= _NARROW else _NARROW_BLOCK)
-        return min(block, field.depth, LARGEST_BLOCK)
+    def _block_sizes(self, field: Field) -> BlockSizes:
+        largest = min(field.depth, LARGEST_BLOCK)
+        narrow, wide = (min(self._block or size, largest) for size in (_NARROW_BLOCK, _WIDE_BLOCK))
+        return BlockSizes(narrow, wide, _WIDE_FROM, self._base)
 
     def _eliminate(
         self, work: np.ndarray, width: int, arithmetic: Arithmetic, echelon: bool = False
     ) -> Echelon:
-        sizes = self._block_size(arithmetic.field, work.shape), self._base
-        return eliminate(work, width, arithmetic, sizes, echelon)
+        return eliminate(work, width, arithmetic, self._block_sizes(arithmetic.field), echelon)
 
     def _back_substitute(self, echelon: Echelon, columns: np.ndarray, arithmetic: Arithmetic) -> np.ndarray:
         """Return ``T^-1 R`` as int64: ``T`` the triangle of the pivot columns, ``R`` these columns."""
         right = echelon.work[: echelon.rank, columns].astype(np.float64)
         if right.size:
             triangle = echelon.work[: echelon.rank, echelon.columns]
-            block = min(128, self._block_size(arithmetic.field, triangle.shape))
+            block = min(_NARROW_BLOCK, self._block_sizes(arithmetic.field).narrow)
             solve_triangle(triangle, echelon.pivot_values, right, arithmetic, block)
         return right.astype(np.int64)
 
