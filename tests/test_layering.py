@@ -22,7 +22,7 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "certificates": ({"errors"}, set()),
     "networks": ({"errors", "builders"}, {"networkx"}),
     "builders": ({"errors", "networks"}, {"networkx"}),
-    "engines": ({"errors"}, {"sympy", "flint", "numpy", "numba", "threadpoolctl"}),
+    "engines": ({"errors"}, {"sympy", "flint", "numpy", "numba", "llvmlite", "threadpoolctl"}),
     "maps": ({"errors", "certificates", "networks", "builders", "engines"}, {"numpy"}),
     "rank": (CORE, {"numpy"}),
     "symmetry": (CORE, {"numpy"}),

@@ -29,33 +29,31 @@ _TRANSPOSED = 112
 # Rows of the triangular inverse multiplied at a time, without most of the zeros right of them.
 _TRIANGLE_STEP = 32
 
+
 @intrinsic
 def _dgemm(context, address, left_form, right_form, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):
     """Call the ``cblas_dgemm`` with 64-bit integers at ``address``: ``c = alpha a b + beta c``."""
     signature = types.void(
-        types.int64, types.int64, types.int64, types.int64, types.int64, types.int64, types.float64,
+        types.int64, types.int32, types.int32, types.int64, types.int64, types.int64, types.float64,
         a, types.int64, b, types.int64, types.float64, c, types.int64,
     )  # fmt: skip
+    return signature, _call_dgemm
 
-    def generate(context, builder, signature, arguments):
-        address, left_form, right_form, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc = arguments
-        enum, integer, number = ir.IntType(32), ir.IntType(64), ir.DoubleType()
-        pointer = number.as_pointer()
-        arguments = [enum, enum, enum, integer, integer, integer, number,
-                     pointer, integer, pointer, integer, number, pointer, integer]  # fmt: skip
-        function_type = ir.FunctionType(ir.VoidType(), arguments)
-        function = builder.inttoptr(address, function_type.as_pointer())
-        kinds = signature.args
-        a, b, c = (
-            context.make_array(kind)(context, builder, value).data
-            for kind, value in ((kinds[7], a), (kinds[9], b), (kinds[12], c))
-        )
-        forms = [builder.trunc(form, enum) for form in (left_form, right_form)]
-        order = ir.Constant(enum, _ROW_MAJOR)
-        builder.call(function, [order, *forms, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc])
-        return context.get_dummy_value()
 
-    return signature, generate
+def _call_dgemm(context, builder, signature, arguments):
+    address, left_form, right_form, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc = arguments
+    enum, integer, number = ir.IntType(32), ir.IntType(64), ir.DoubleType()
+    pointer = number.as_pointer()
+    kinds = [enum, enum, enum, integer, integer, integer, number,
+             pointer, integer, pointer, integer, number, pointer, integer]  # fmt: skip
+    function = builder.inttoptr(address, ir.FunctionType(ir.VoidType(), kinds).as_pointer())
+    a, b, c = (
+        context.make_array(signature.args[i])(context, builder, value).data
+        for i, value in ((7, a), (9, b), (12, c))
+    )
+    order = ir.Constant(enum, _ROW_MAJOR)
+    builder.call(function, [order, left_form, right_form, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc])
+    return context.get_dummy_value()
 
 
 @jit
@@ -76,6 +74,8 @@ def factor_panel(
         float64, two arrays of ``width * width``.
     base
         Columns eliminated without products.
+    small
+        Multiplications of the products that BLAS is asked for, roughly.
 
     Notes
     -----
@@ -88,22 +88,20 @@ def factor_panel(
     for k in range(width):
         inverse[k, :width] = 0.0
     starts = np.empty(width + 2, dtype=np.int64)
-    starts[0], segments, done, number = 0, 0, 0, 0
-    for first in range(0, width, base):
+    starts[0], segments, done = 0, 0, 0
+    for number, first in enumerate(range(0, width, base)):
         stop = min(first + base, width)
         done += factor_base(panel, first, stop, lower, inverse, done, order, pivots, prime, reciprocal)
         segments += 1
         starts[segments] = done
-        number += 1
-        size, rest = base, number
+        size, rest = base, number + 1
         while rest % 2 == 0:
             segments = _merge(address, lower, inverse, starts, segments, memory, prime, reciprocal)
             size, rest = 2 * size, rest // 2
         if stop < width:
             until = min(stop + size, width)
-            _apply(
-                address, panel, lower, inverse, starts[segments - 1], done, stop, until, memory, small, prime, reciprocal
-            )
+            begin = starts[segments - 1]
+            _apply(address, panel, lower, inverse, begin, done, stop, until, memory, small, prime, reciprocal)
     while segments > 1:
         segments = _merge(address, lower, inverse, starts, segments, memory, prime, reciprocal)
     return done
@@ -111,8 +109,9 @@ def factor_panel(
 
 @jit
 def update_columns(
-    address, work, top, first, stop, to, source, lower, inverse, rank, keep, memory, height, tile, prime, reciprocal
-):
+    address, work, top, first, stop, to, source, lower, inverse, rank, keep, memory, height, tile,
+    prime, reciprocal,
+):  # fmt: skip
     """Apply the pivots of a panel to columns ``first .. stop-1`` of ``work[top:]``.
 
     Parameters
@@ -127,8 +126,8 @@ def update_columns(
         Whether the rows of the pivots are wanted.
     memory
         float64, ``(2 * rank + height) * (stop - first)``.
-    height
-        Rows updated at a time.
+    height, tile
+        Rows and columns of a product formed and reduced at a time.
     """
     width = stop - first
     _move_rows(work, top, first, stop, to, source)

@@ -6,6 +6,8 @@ Residues are centred, ``|x| <= p/2``, and stored as float32. Columns are
 eliminated in blocks. A block is copied, transposed, to float64 and factored
 recursively down to a few columns; the rest of the matrix then changes by one
 matrix product, formed tile by tile and reduced modulo p while it is in cache.
+With look-ahead: the next block changes first and is factored by one thread,
+while the others change the rest.
 
 The pivot of a column is the non-zero entry whose row came first in the input.
 Hence a row is only ever subtracted from rows that came after it: the input is
@@ -23,6 +25,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -126,9 +129,9 @@ class BlockedElimination(AbstractLinearAlgebra):
     Notes
     -----
     Memory for an ``m x n`` matrix, beside the input: ``4 m n`` bytes, plus
-    ``16 m b + 8 n b`` bytes for blocks of ``b = 256`` columns, plus 16 MB kept
-    for the next call. With ``overwrite=True`` a C-contiguous float32 matrix is
-    destroyed instead of copied, which leaves only the blocks: 43 MB for a
+    ``24 m b`` bytes for blocks of ``b = 256`` columns, plus at most 6 MB for
+    each thread, plus 16 MB kept for the next call. With ``overwrite=True`` a C-contiguous float32 matrix is
+    destroyed instead of copied, which leaves only the blocks: 33 MB for a
     5408 x 9963 matrix of 216 MB. ``nullspace`` and ``solve`` need the
     triangle of the pivot columns and the result on top.
 
@@ -154,8 +157,9 @@ class BlockedElimination(AbstractLinearAlgebra):
         *,
         _block: int | None = None,
         _base: int | None = None,
+        _direct: bool = True,
     ) -> None:
-        # _block and _base exist for tests, which put block borders at small sizes.
+        # These exist for tests, which put block borders at small sizes, and want each kind of panel.
         self._threads = _checked_threads(threads)
         if kernels not in ("auto", "numba", "numpy"):
             raise InputError(f"kernels: got {kernels!r}; accepted: 'auto', 'numba', 'numpy'")
@@ -164,6 +168,7 @@ class BlockedElimination(AbstractLinearAlgebra):
         self._kernels = kernels
         self._block = _block
         self._base = _base
+        self._direct = _direct
 
     def __repr__(self) -> str:
         return f"BlockedElimination(threads={self._threads}, kernels={self._kernels!r})"
@@ -249,6 +254,7 @@ class BlockedElimination(AbstractLinearAlgebra):
         threaded = size >= _WORTH_LIMIT and BLAS_LIMIT.available()
         with Arena.lend() as arena, BLAS_LIMIT() if threaded else nullcontext():
             kernels = self._choose_kernels(*shape)
+            kernels = kernels if self._direct else replace(kernels, direct=None)
             scratch = scratch_size(kernels, self._block_sizes(Field(prime)).width(*shape))
             workers = Workers(self._threads if threaded else 1, scratch, arena)
             try:

@@ -145,6 +145,7 @@ class DirectPanel(Panel):
         self._multiples = np.empty(self._inverse.size)
 
     def update(self, work: np.ndarray, top: int, first: int, stop: int, keep: bool) -> None:
+        """Apply the pivots, as ``Panel.update``."""
         tile = 128 if self.rank <= 128 else 64
         height = min(max(_SMALL_PRODUCT // (tile * self.rank) // 8 * 8, 16), TILE_ROWS)
         scratch = self._arithmetic.workers.scratch((2 * self.rank + height) * (stop - first))
@@ -177,8 +178,10 @@ def panels(arithmetic: Arithmetic, width: int, rows: int, base: int | None) -> t
 
 def scratch_size(kernels: Kernels, width: int) -> int:
     """Return the float64 numbers that each thread needs for eliminations in blocks of ``width``."""
-    kind = Panel if kernels.direct is None else DirectPanel
-    return (2 * width + TILE_ROWS) * TILE_COLUMNS
+    if kernels.direct is None:
+        return (2 * width + TILE_ROWS) * TILE_COLUMNS
+    # the products of solve_triangle come tile by tile as well
+    return max((2 * width + TILE_ROWS) * DirectPanel.widest_piece, TILE_ROWS * TILE_COLUMNS)
 
 
 def _middle(first: int, stop: int, base: int) -> int:

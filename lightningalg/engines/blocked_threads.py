@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
+from _thread import start_new_thread
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from queue import SimpleQueue
@@ -17,7 +18,7 @@ LARGEST_BLOCK = 512  # depth at the largest prime; only tests ask for more than 
 # Only builds with 64-bit integers have this suffix; the prefix is that of numpy's wheels.
 _DGEMM_NAMES = ("scipy_cblas_dgemm64_", "cblas_dgemm64_")
 
-HELPER_NAME = "lightningalg-elimination"
+_GONE = SystemExit()  # what a helper says last
 
 # Memory kept between calls; matrices with about 1000 rows and columns fit.
 _ARENA_BYTES = 2**24
@@ -166,7 +167,7 @@ class Workers:
 
     def __init__(self, threads: int, scratch: int, arena: Arena) -> None:
         self.threads = threads
-        self._helpers: list[threading.Thread] = []  # started when they are first needed
+        self._helpers = 0  # started when they are first needed
         # Futures of an executor cost twice the time of these two, at every panel.
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._ended: SimpleQueue[BaseException | None] = SimpleQueue()
@@ -190,7 +191,8 @@ class Workers:
             yield
             return
         self._sharing = True
-        for _ in self._started():
+        self._start_helpers()
+        for _ in range(self._helpers):
             self._jobs.put(lambda: queue.drain(task))
         try:
             yield
@@ -198,7 +200,7 @@ class Workers:
             queue.close()
             raise
         finally:
-            errors = [self._ended.get() for _ in self._helpers]
+            errors = self._await_helpers()
             self._sharing = False
         for error in errors:
             if error is not None:
@@ -213,17 +215,20 @@ class Workers:
 
     def close(self) -> None:
         """End the helpers; one that is still at work ends after its piece."""
-        for _ in self._helpers:
+        helpers, self._helpers = self._helpers, 0
+        for _ in range(helpers):
             self._jobs.put(None)
-        for helper in self._helpers:
-            helper.join()
+        while helpers:
+            helpers -= self._ended.get() is _GONE
 
-    def _started(self) -> list[threading.Thread]:
-        while len(self._helpers) < self.threads - 1:
-            helper = threading.Thread(target=self._help, name=HELPER_NAME)
-            helper.start()
-            self._helpers.append(helper)
-        return self._helpers
+    def _start_helpers(self) -> None:
+        while self._helpers < self.threads - 1:
+            # Thread.start would wait 0.2 ms, until the new thread runs
+            start_new_thread(self._help, ())
+            self._helpers += 1
+
+    def _await_helpers(self) -> list[BaseException | None]:
+        return [self._ended.get() for _ in range(self._helpers)]
 
     def _help(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -233,3 +238,4 @@ class Workers:
                 self._ended.put(error)
             else:
                 self._ended.put(None)
+        self._ended.put(_GONE)
