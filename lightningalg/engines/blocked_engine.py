@@ -292,6 +292,8 @@ class BlockedElimination(AbstractLinearAlgebra):
 def _checked_threads(threads: int | None) -> int:
     if threads is None:
         return min(2, os.cpu_count() or 1)
+    if isinstance(threads, np.integer):
+        return _checked_threads(int(threads))
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise InputError(f"threads: got {threads!r}; accepted: integers from 1")
     return threads
