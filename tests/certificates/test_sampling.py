@@ -83,7 +83,7 @@ def test_seeds_become_text(seed, text):
     assert validate_seed(seed) == text
 
 
-@pytest.mark.parametrize("seed", [None, True, 1.5, b"0", [0], 10**5000])
+@pytest.mark.parametrize("seed", [None, True, 1.5, b"0", [0], 10**5000], ids=lambda seed: type(seed).__name__)
 def test_only_text_and_integers_are_seeds(seed):
     with pytest.raises(InputError, match="accepted: text, or an integer"):
         validate_seed(seed)
