@@ -19,7 +19,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from lightningalg.engines.blocked_kernels import factor_base, jit, reduce_row, subtract_reduced
+from lightningalg.engines.blocked_kernels import copy_row, factor_base, jit, reduce_row, subtract_reduced
 
 # The numbers that stand for row-major order and for the two ways to read a factor in cblas.h.
 _ROW_MAJOR = 101
@@ -86,9 +86,10 @@ def factor_panel(
     width = panel.shape[0]
     _load_transposed(block, panel)
     for k in range(width):
-        inverse[k, :width] = 0.0
-    starts = np.empty(width + 2, dtype=np.int64)
-    starts[0], segments, done = 0, 0, 0
+        for j in range(width):
+            inverse[k, j] = 0.0
+    starts = np.zeros(width + 2, dtype=np.int64)
+    segments, done = starts[0], starts[0]  # not the literal 0, for which all would be compiled again
     for number, first in enumerate(range(0, width, base)):
         stop = min(first + base, width)
         done += factor_base(panel, first, stop, lower, inverse, done, order, pivots, prime, reciprocal)
@@ -135,7 +136,7 @@ def update_columns(
     known = memory[:size].reshape(rank, width)
     pivot_rows = memory[size : 2 * size].reshape(rank, width)
     for k in range(rank):
-        known[k] = work[top + k, first:stop]
+        copy_row(known[k], work[top + k, first:stop])
     for c in range(0, width, tile):
         across = min(tile, width - c)
         for i in range(0, rank, _TRIANGLE_STEP):
@@ -147,7 +148,7 @@ def update_columns(
     for k in range(rank):
         reduce_row(pivot_rows[k], prime, reciprocal)
         if keep:
-            work[top + k, first:stop] = pivot_rows[k]
+            copy_row(work[top + k, first:stop], pivot_rows[k])
     rows = lower.shape[1] - rank
     for start in range(0, rows, height):
         count = min(height, rows - start)
@@ -174,7 +175,7 @@ def _apply(address, panel, lower, inverse, begin, done, first, stop, memory, sma
     )  # fmt: skip
     for c in range(columns):
         reduce_row(multiples[c], prime, reciprocal)
-        panel[first + c, begin:done] = multiples[c]
+        copy_row(panel[first + c, begin:done], multiples[c])
     if done == rows:
         return
     step = max(small // (columns * new) // 8 * 8, 32)
@@ -234,6 +235,6 @@ def _move_rows(work, top, first, stop, to, source):
         return
     moved = np.empty((to.shape[0], stop - first), dtype=np.float32)
     for i in range(to.shape[0]):
-        moved[i] = work[top + source[i], first:stop]
+        copy_row(moved[i], work[top + source[i], first:stop])
     for i in range(to.shape[0]):
-        work[top + to[i], first:stop] = moved[i]
+        copy_row(work[top + to[i], first:stop], moved[i])

@@ -71,6 +71,13 @@ def subtract_reduced(target, row, column, product, prime, reciprocal):
 
 
 @jit
+def copy_row(target, values):
+    """Copy a row; slice assignment would compile its error messages too, for seconds."""
+    for i in range(values.shape[0]):
+        target[i] = values[i]
+
+
+@jit
 def copy_residues(target, matrix, half):
     """Copy float32 ``matrix``; return whether all entries are integers of size at most ``half``."""
     bad = 0
@@ -105,7 +112,8 @@ def _apply_pivots(column, done, new, lower, inverse, known, prime, reciprocal):
         for i in range(done, k + 1):
             v += inverse[k, i] * column[i]
         known[k - done] = v - np.rint(v * reciprocal) * prime
-    column[done:new] = known[: new - done]
+    for k in range(done, new):
+        column[k] = known[k - done]
     for start in range(new, column.shape[0], _CHUNK):
         end = min(column.shape[0], start + _CHUNK)
         piece = column[start:end]
