@@ -137,7 +137,7 @@ def _merged(before: Outcome, after: Outcome) -> Outcome:
         return before if after else after
     first, second = before.values, after.values
     assert first["rank"] == second["rank"], "the same matrix, two ranks"
-    pooled = {key: first[key] + second[key] for key in ("times", "dgemm")}
+    pooled = {key: first[key] + second[key] for key in ("times", "dgemm", "lu")}
     return Outcome({**first, **pooled, "peak_mb": max(first["peak_mb"], second["peak_mb"])})
 
 
@@ -149,6 +149,13 @@ def median(outcome: Outcome, key: str = "times") -> float | None:
 def elimination_flops(rows: int, columns: int, rank: int) -> float:
     """Return the additions and multiplications of eliminating ``rank`` pivots: ``sum 2 (m-k)(n-k)``."""
     return 2 * (rank * rows * columns - (rows + columns) * rank**2 / 2 + rank**3 / 3)
+
+
+def lu_ratio(matrix: MatrixResult) -> float | None:
+    """Return the time of LAPACK's float LU of rank x rank as a multiple of its own flops at dgemm's rate."""
+    lu, rate = median(matrix.ours, "lu"), median(matrix.ours, "dgemm")
+    rank = matrix.ours.values.get("rank", 0)
+    return None if lu is None or rate is None or not rank else lu * rate / elimination_flops(rank, rank, rank)
 
 
 def limit_ratio(matrix: MatrixResult) -> float | None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from cases import CASES, LARGE, Case, nearest
-from measure import CaseResult, Measurement, Setup
+from measure import CaseResult, Measurement, Setup, lu_ratio
 from table import render
 from targets import exponents, targets, wrong_ranks
 
@@ -96,8 +96,20 @@ def _notes(results: Sequence[CaseResult], setup: Setup) -> str:
         middle = sorted(rates)[len(rates) // 2] / 1e9
         spread = f"from {min(rates) / 1e9:.0f} to {max(rates) / 1e9:.0f}"
         lines.append(f"dgemm at n = {largest.case.parameters}: {middle:.0f} GF/s ({spread})")
+        lines += _reference_lines(results)
     lines += [LINBOX_ADVICE] * (setup.linbox_python is None) + [MACAULAY2_ADVICE] * (setup.macaulay2 is None)
     return "\n".join(lines)
+
+
+def _reference_lines(results: Sequence[CaseResult]) -> list[str]:
+    """Say which BLAS ran, and how near to dgemm LAPACK's inexact LU of the same rank comes with it."""
+    first = [(r.case.parameters, next(iter(r.matrices.values()))) for r in results if r.matrices]
+    ratios = [(n, ratio) for n, matrix in first if (ratio := lu_ratio(matrix)) is not None]
+    return [
+        f"BLAS: {first[-1][1].ours.values.get('blas', '')}",
+        "for comparison, LAPACK's LU in float64 of a rank x rank matrix, / its own dgemm limit: "
+        + ", ".join(f"n = {n}: {ratio:.2g}" for n, ratio in ratios),
+    ]
 
 
 def _growth_lines(results: Sequence[CaseResult]) -> list[str]:

@@ -19,7 +19,7 @@ from lightningalg.networks.layers.linear import Linear
 from lightningalg.networks.layers.monomial_activation import MonomialActivation
 from lightningalg.networks.layers.normalized_attention import NormalizedAttention
 from lightningalg.networks.layers.sum import Sum
-from lightningalg.networks.network import INPUT, MAX_LAYERS, Network, Node
+from lightningalg.networks.network import INPUT, MAX_LAYERS, Network, Node, checked_network
 
 __all__ = [
     "convolutional",
@@ -331,6 +331,11 @@ def tie(network: Network, weights: Mapping[str, str]) -> Network:
     >>> recurrent.parameter_count
     21
     """
+    checked_network(network)
+    if not isinstance(weights, Mapping):
+        raise InputError(
+            f'weights: got {type(weights).__name__}; accepted: a mapping of layers, {{"layer2": "layer1"}}'
+        )
     for name in weights:
         if name not in network.by_id:
             raise InputError(f'"{shown(name)}" is no layer of this network')

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from lightningalg.engines.choose import linear_algebra
 from peers.timing import answer, job, load_kernels, repeated, timed
@@ -21,7 +24,21 @@ def main() -> None:
     size = _PRODUCT if len(matrix) >= _LARGE_ROWS else _SMALL_PRODUCT
     rates = _dgemm_rates(size)
     rank, times = repeated(lambda: engine.rank(matrix, prime))
-    answer(rank=rank, times=times, engine=engine.name, dgemm=rates + _dgemm_rates(size))
+    rates += _dgemm_rates(size)
+    _, lu = repeated(_float_lu(rank), budget=0.5, most=5)
+    answer(rank=rank, times=times, engine=engine.name, dgemm=rates, lu=lu, blas=_blas())
+
+
+def _float_lu(size: int) -> Callable[[], object]:
+    """Return LAPACK's LU of a float64 matrix of the size of the rank: what rounding would cost."""
+    square = np.random.default_rng(0).standard_normal((size, size))
+    return lambda: np.linalg.slogdet(square)
+
+
+def _blas() -> str:
+    """Return numpy's BLAS with the kernels that it runs."""
+    found = [library.info() for library in ThreadpoolController().select(user_api="blas").lib_controllers]
+    return ", ".join(f"{b['internal_api']} {b['version']} {b.get('architecture', '')}".strip() for b in found)
 
 
 def _dgemm_rates(size: int) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
@@ -13,14 +14,19 @@ _SEED = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 def validate_seed(seed: object) -> str:
-    """Return ``seed`` as text if it is acceptable for the seed rule.
+    """Return ``seed``, text or an integer, as text if it is acceptable for the seed rule.
 
     Raises
     ------
     InputError
-        If it is not 1 to 64 characters from letters, digits, ``_``, ``-``, ``.``.
+        If it is neither, or not 1 to 64 characters from letters, digits, ``_``, ``-``, ``.``.
     """
-    text = str(seed)
+    try:
+        text = seed if isinstance(seed, str) else str(operator.index(seed))  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # no integer, or one of thousands of digits
+        text = ""
+    if isinstance(seed, bool) or not (isinstance(seed, str) or text):
+        raise InputError(f"seed: got {type(seed).__name__}; accepted: text, or an integer of up to 64 digits")
     if not _SEED.fullmatch(text):
         raise InputError(f"seed {text[:80]!r}: accepted are 1 to 64 letters, digits, '_', '-' and '.'")
     return text

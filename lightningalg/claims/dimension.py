@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from lightningalg.certificates import Certificate, UpperBound
+from lightningalg.certificates.sampling import validate_seed
 from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
 from lightningalg.engines.choose import linear_algebra
@@ -16,7 +17,7 @@ from lightningalg.engines.residue_arrays import DEFAULT_PRIME
 from lightningalg.errors import ContradictionError
 from lightningalg.networks.base import positive_size
 from lightningalg.networks.families import family
-from lightningalg.networks.network import Network
+from lightningalg.networks.network import Network, checked_network
 from lightningalg.networks.spec import network_from_table
 from lightningalg.rank.lower_bound import DEFAULT_MEMORY, LowerBound, rank_lower_bound
 from lightningalg.rank.predicted import predicted_dimension
@@ -158,14 +159,15 @@ def dimension(
     (34, 62, 'certified')
     """
     start = time.perf_counter()
-    positive_size(primes, "primes")
+    checked_network(network)
+    primes, seed = positive_size(primes, "primes"), validate_seed(seed)
     bounds = upper_bounds(network)
     upper = bounds[0]
     lower = _best_lower_bound(
         network, upper.value, primes, prime,
         partial(
             rank_lower_bound, network, target=upper.value, choose=partial(linear_algebra, name=engine),
-            seed=str(seed), max_memory=max_memory, progress=progress,
+            seed=seed, max_memory=max_memory, progress=progress,
         ),
     )  # fmt: skip
     low, up = lower.witness.value, upper.value
@@ -177,7 +179,7 @@ def dimension(
         {"network": network.to_json()},
         _claim(low, up),
         {"lower_bound": lower.witness.to_json(), "upper_bound": upper.to_json()},
-        provenance(engine=lower.engine, seed=str(seed)),
+        provenance(engine=lower.engine, seed=seed),
     )
     return Dimension(
         value, low, up, CERTIFIED if value is not None else BOUNDS_DIFFER, network.parameter_count,

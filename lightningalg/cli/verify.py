@@ -25,9 +25,10 @@ def command(files: tuple[str, ...], as_json: bool, timeout: float | None) -> int
     It rebuilds the network's values from the description with its own few lines, recomputes the minor and the
     arithmetic of the upper bound, and answers for each file "valid" or "invalid: why".
     The checker is one file that also works alone: copy lightningalg/verifier.py anywhere and run
-    python verifier.py CERT.json.
+    python verifier.py CERT.json. What is predicted to take over two seconds says so, and its method, on
+    standard error.
     """
-    arguments = verifier_command([*(["--json"] if as_json else []), "--", *files])
+    arguments = verifier_command([*(["--json"] if as_json else []), "--progress", "--", *files])
     with subprocess.Popen(arguments, stdin=subprocess.DEVNULL) as process:
         try:
             code = process.wait(timeout)

@@ -6,6 +6,8 @@ Residues are centred, ``|x| <= p/2``, and stored as float32. Columns are
 eliminated in blocks. A block is copied, transposed, to float64 and factored
 recursively down to a few columns; the rest of the matrix then changes by one
 matrix product, formed tile by tile and reduced modulo p while it is in cache.
+With look-ahead: the next block changes first and is factored by one thread,
+while the others change the rest.
 
 The pivot of a column is the non-zero entry whose row came first in the input.
 Hence a row is only ever subtracted from rows that came after it: the input is
@@ -23,20 +25,23 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from lightningalg.engines.base import AbstractLinearAlgebra, Minor, RankProfile
+from lightningalg.engines.blocked_arithmetic import Arithmetic
 from lightningalg.engines.blocked_elimination import (
-    Arithmetic,
+    BlockSizes,
     Echelon,
     eliminate,
     has_nonzero,
     solve_triangle,
     working_copy,
 )
-from lightningalg.engines.blocked_field import NUMPY_KERNELS, Field, Kernels
+from lightningalg.engines.blocked_field import NUMPY_KERNELS, Direct, Field, Kernels
+from lightningalg.engines.blocked_panels import scratch_size
 from lightningalg.engines.blocked_threads import BLAS_LIMIT, LARGEST_BLOCK, Arena, Workers
 from lightningalg.engines.residue_matrices import (
     centred_into,
@@ -49,11 +54,10 @@ from lightningalg.errors import InputError, MissingExtraError
 
 LARGEST_PRIME = 8388593  # the largest prime below 2**23
 
-# Columns eliminated between two updates of the rest of the matrix: a narrow block
-# leaves less work to the panel, a wide one reduces the rest less often.
-_BLOCK = 256
-_NARROW_BLOCK = 128  # faster while the smaller dimension is below _NARROW
-_NARROW = 1500
+# Columns of a panel, and the smaller dimension of the rest from which the wide one is faster.
+_NARROW_BLOCK = 128
+_WIDE_BLOCK = 256
+_WIDE_FROM = 1100
 
 # Multiplications m * n * min(m, n) from which it pays to ask threadpoolctl and use threads.
 _WORTH_LIMIT = 150**3
@@ -70,7 +74,13 @@ def _numba_kernels() -> Kernels | None:
         from lightningalg.engines import blocked_kernels as compiled
     except ImportError:
         return None
-    return Kernels("numba", compiled.factor_base, compiled.subtract_reduced, compiled.reduce_columns, base=32)
+    address, direct = BLAS_LIMIT.dgemm(), None
+    if address is not None:
+        from lightningalg.engines import blocked_direct as whole
+
+        direct = Direct(address, whole.factor_panel, whole.update_columns, base=8)
+    loops = (compiled.factor_base, compiled.subtract_reduced, compiled.reduce_columns)
+    return Kernels("numba", *loops, base=32, copy_residues=compiled.copy_residues, direct=direct)
 
 
 class _KernelChoice:
@@ -119,9 +129,9 @@ class BlockedElimination(AbstractLinearAlgebra):
     Notes
     -----
     Memory for an ``m x n`` matrix, beside the input: ``4 m n`` bytes, plus
-    ``16 m b + 8 n b`` bytes for blocks of ``b = 256`` columns, plus 16 MB kept
-    for the next call. With ``overwrite=True`` a C-contiguous float32 matrix is
-    destroyed instead of copied, which leaves only the blocks: 43 MB for a
+    ``24 m b`` bytes for blocks of ``b = 256`` columns, plus at most 6 MB for
+    each thread, plus 16 MB kept for the next call. With ``overwrite=True`` a C-contiguous float32 matrix is
+    destroyed instead of copied, which leaves only the blocks: 33 MB for a
     5408 x 9963 matrix of 216 MB. ``nullspace`` and ``solve`` need the
     triangle of the pivot columns and the result on top.
 
@@ -147,8 +157,9 @@ class BlockedElimination(AbstractLinearAlgebra):
         *,
         _block: int | None = None,
         _base: int | None = None,
+        _direct: bool = True,
     ) -> None:
-        # _block and _base exist for tests, which put block borders at small sizes.
+        # These exist for tests, which put block borders at small sizes, and want each kind of panel.
         self._threads = _checked_threads(threads)
         if kernels not in ("auto", "numba", "numpy"):
             raise InputError(f"kernels: got {kernels!r}; accepted: 'auto', 'numba', 'numpy'")
@@ -157,6 +168,7 @@ class BlockedElimination(AbstractLinearAlgebra):
         self._kernels = kernels
         self._block = _block
         self._base = _base
+        self._direct = _direct
 
     def __repr__(self) -> str:
         return f"BlockedElimination(threads={self._threads}, kernels={self._kernels!r})"
@@ -241,9 +253,12 @@ class BlockedElimination(AbstractLinearAlgebra):
         # Where BLAS cannot be held at one thread, all threads are left to it: see BlasLimit.
         threaded = size >= _WORTH_LIMIT and BLAS_LIMIT.available()
         with Arena.lend() as arena, BLAS_LIMIT() if threaded else nullcontext():
-            workers = Workers(self._threads if threaded else 1, shape, arena)
+            kernels = self._choose_kernels(*shape)
+            kernels = kernels if self._direct else replace(kernels, direct=None)
+            scratch = scratch_size(kernels, self._block_sizes(Field(prime)).width(*shape))
+            workers = Workers(self._threads if threaded else 1, scratch, arena)
             try:
-                yield Arithmetic(Field(prime), self._choose_kernels(*shape), workers, arena)
+                yield Arithmetic(Field(prime), kernels, workers, arena)
             finally:
                 workers.close()
 
@@ -254,22 +269,22 @@ class BlockedElimination(AbstractLinearAlgebra):
             return _numba_kernels() or NUMPY_KERNELS
         return _KERNEL_CHOICE.kernels(rows, columns)
 
-    def _block_size(self, field: Field, shape: tuple[int, ...]) -> int:
-        block = self._block or (_BLOCK if min(shape) >= _NARROW else _NARROW_BLOCK)
-        return min(block, field.depth, LARGEST_BLOCK)
+    def _block_sizes(self, field: Field) -> BlockSizes:
+        largest = min(field.depth, LARGEST_BLOCK)
+        narrow, wide = (min(self._block or size, largest) for size in (_NARROW_BLOCK, _WIDE_BLOCK))
+        return BlockSizes(narrow, wide, _WIDE_FROM, self._base)
 
     def _eliminate(
         self, work: np.ndarray, width: int, arithmetic: Arithmetic, echelon: bool = False
     ) -> Echelon:
-        sizes = self._block_size(arithmetic.field, work.shape), self._base or arithmetic.kernels.base
-        return eliminate(work, width, arithmetic, sizes, echelon)
+        return eliminate(work, width, arithmetic, self._block_sizes(arithmetic.field), echelon)
 
     def _back_substitute(self, echelon: Echelon, columns: np.ndarray, arithmetic: Arithmetic) -> np.ndarray:
         """Return ``T^-1 R`` as int64: ``T`` the triangle of the pivot columns, ``R`` these columns."""
         right = echelon.work[: echelon.rank, columns].astype(np.float64)
         if right.size:
             triangle = echelon.work[: echelon.rank, echelon.columns]
-            block = min(128, self._block_size(arithmetic.field, triangle.shape))
+            block = min(_NARROW_BLOCK, self._block_sizes(arithmetic.field).narrow)
             solve_triangle(triangle, echelon.pivot_values, right, arithmetic, block)
         return right.astype(np.int64)
 
@@ -277,6 +292,8 @@ class BlockedElimination(AbstractLinearAlgebra):
 def _checked_threads(threads: int | None) -> int:
     if threads is None:
         return min(2, os.cpu_count() or 1)
+    if isinstance(threads, np.integer):
+        return _checked_threads(int(threads))
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise InputError(f"threads: got {threads!r}; accepted: integers from 1")
     return threads

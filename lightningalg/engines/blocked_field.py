@@ -54,14 +54,26 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class Direct:
+    """Panels and updates compiled whole (``blocked_direct``), with the address of the BLAS they call."""
+
+    dgemm: int
+    factor_panel: Callable[..., int]
+    update_columns: Callable[..., None]
+    base: int  # as in Kernels
+
+
+@dataclass(frozen=True, slots=True)
 class Kernels:
-    """The three inner loops, compiled or not."""
+    """The three inner loops, compiled or not, and where possible what is compiled whole."""
 
     name: str
     factor_base: Callable[..., int]
     subtract_reduced: Callable[..., None]
     reduce_columns: Callable[..., None]
     base: int  # the number of columns from which recursion beats factor_base, measured
+    copy_residues: Callable[..., bool] | None = None  # checks a float32 matrix while copying it
+    direct: Direct | None = None
 
 
 def reduce_centred(values: np.ndarray, prime: float, reciprocal: float) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 
 
-def _jit(function: Callable[..., Any]) -> Any:
+def jit(function: Callable[..., Any]) -> Any:
     options = {"nogil": True, "fastmath": {"contract"}}
     try:
         return njit(cache=True, **options)(function)
@@ -35,27 +35,29 @@ def _jit(function: Callable[..., Any]) -> Any:
 _CHUNK = 1024
 
 
-@_jit
+@jit
 def factor_base(panel, first, stop, lower, inverse, done, order, pivots, prime, reciprocal):
     """Eliminate columns ``first .. stop-1`` of a panel; see ``blocked_field.factor_base``."""
     known = np.empty(stop - first)
     new = done
+    increasing = _is_increasing(order, new)
     for c in range(first, stop):
         column = panel[c]
         if new > done:
             _apply_pivots(column, done, new, lower, inverse, known, prime, reciprocal)
-        i = _find_pivot(column, order, new)
+        i = _find_nonzero(column, new) if increasing else _find_pivot(column, order, new)
         if i < 0:
             continue
         if i != new:
             _swap(panel, lower, order, i, new)
+            increasing = False
         _append_pivot(column, done, new, lower, inverse, prime, reciprocal)
         pivots[new] = c
         new += 1
     return new - done
 
 
-@_jit
+@jit
 def subtract_reduced(target, row, column, product, prime, reciprocal):
     """Subtract ``product`` from ``target[row:, column:]`` and reduce the result."""
     # One-dimensional slices of a contiguous array are known to be contiguous: three times as
@@ -68,21 +70,41 @@ def subtract_reduced(target, row, column, product, prime, reciprocal):
             values[j] = v - np.rint(v * reciprocal) * prime
 
 
-@_jit
+@jit
+def copy_row(target, values):
+    """Copy a row; slice assignment would compile its error messages too, for seconds."""
+    for i in range(values.shape[0]):
+        target[i] = values[i]
+
+
+@jit
+def copy_residues(target, matrix, half):
+    """Copy float32 ``matrix``; return whether all entries are integers of size at most ``half``."""
+    bad = 0
+    for i in range(matrix.shape[0]):
+        row, out = matrix[i], target[i]
+        for j in range(row.shape[0]):  # NaN fails both comparisons
+            v = row[j]
+            out[j] = v
+            bad += 0 if (abs(v) <= half) & (np.rint(v) == v) else 1
+    return bad == 0
+
+
+@jit
 def reduce_columns(values, start, stop, prime, reciprocal):
     """Reduce ``values[:, start:stop]``."""
     for i in range(values.shape[0]):
-        _reduce(values[i, start:stop], prime, reciprocal)
+        reduce_row(values[i, start:stop], prime, reciprocal)
 
 
-@_jit
-def _reduce(values, prime, reciprocal):
+@jit
+def reduce_row(values, prime, reciprocal):
     for i in range(values.shape[0]):
         v = values[i]
         values[i] = v - np.rint(v * reciprocal) * prime
 
 
-@_jit
+@jit
 def _apply_pivots(column, done, new, lower, inverse, known, prime, reciprocal):
     """Apply pivots ``done .. new-1`` to ``column``."""
     for k in range(done, new):
@@ -90,15 +112,16 @@ def _apply_pivots(column, done, new, lower, inverse, known, prime, reciprocal):
         for i in range(done, k + 1):
             v += inverse[k, i] * column[i]
         known[k - done] = v - np.rint(v * reciprocal) * prime
-    column[done:new] = known[: new - done]
+    for k in range(done, new):
+        column[k] = known[k - done]
     for start in range(new, column.shape[0], _CHUNK):
         end = min(column.shape[0], start + _CHUNK)
         piece = column[start:end]
         _subtract_multiples(piece, lower, start, done, new, known)
-        _reduce(piece, prime, reciprocal)
+        reduce_row(piece, prime, reciprocal)
 
 
-@_jit
+@jit
 def _subtract_multiples(piece, lower, start, done, new, known):
     """Subtract ``sum(known[k] * lower[done + k, start:])`` from ``piece``."""
     end = start + piece.shape[0]
@@ -118,7 +141,24 @@ def _subtract_multiples(piece, lower, start, done, new, known):
         k += 1
 
 
-@_jit
+@jit
+def _is_increasing(order, start):
+    descents = 0
+    for i in range(start, order.shape[0] - 1):  # without a branch, so that it vectorises
+        descents += order[i] > order[i + 1]
+    return descents == 0
+
+
+@jit
+def _find_nonzero(column, start):
+    """Return the first position from ``start`` on of a non-zero entry, or -1."""
+    for i in range(start, column.shape[0]):
+        if column[i] != 0.0:
+            return i
+    return -1
+
+
+@jit
 def _find_pivot(column, order, t):
     """Return the position from ``t`` on of the non-zero entry whose row came first, or -1."""
     none = np.iinfo(np.int64).max
@@ -133,7 +173,7 @@ def _find_pivot(column, order, t):
     return i
 
 
-@_jit
+@jit
 def _swap(panel, lower, order, i, new):
     for j in range(panel.shape[0]):
         panel[j, i], panel[j, new] = panel[j, new], panel[j, i]
@@ -142,7 +182,7 @@ def _swap(panel, lower, order, i, new):
     order[i], order[new] = order[new], order[i]
 
 
-@_jit
+@jit
 def _append_pivot(column, done, new, lower, inverse, prime, reciprocal):
     """Store the multipliers of pivot ``new``, and extend the inverse by its row."""
     scale = _inverse_modulo(column[new], prime)
@@ -158,7 +198,7 @@ def _append_pivot(column, done, new, lower, inverse, prime, reciprocal):
     inverse[new, new] = 1.0
 
 
-@_jit
+@jit
 def _inverse_modulo(value, prime):
     """Return the centred inverse of ``value`` modulo ``prime``, by Euclid's algorithm."""
     r0, r1 = np.int64(prime), np.int64(value) % np.int64(prime)

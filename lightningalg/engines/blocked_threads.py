@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from _thread import start_new_thread
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 
-# Sizes were measured on two cores (AMD EPYC, 1 MB of L2 cache each).
-
-# A product is cut into tiles of at most this shape. At 384 x 768 the fused product and
-# reduction reached 85 % of plain dgemm; thinner tiles pack the factors too often.
-TILE_ROWS = 384
-TILE_COLUMNS = 768
-
 LARGEST_BLOCK = 512  # depth at the largest prime; only tests ask for more than _BLOCK
+
+# Only builds with 64-bit integers have this suffix; the prefix is that of numpy's wheels.
+_DGEMM_NAMES = ("scipy_cblas_dgemm64_", "cblas_dgemm64_")
+
+_GONE = SystemExit()  # what a helper says last
 
 # Memory kept between calls; matrices with about 1000 rows and columns fit.
 _ARENA_BYTES = 2**24
@@ -52,6 +52,18 @@ class BlasLimit:
             yield
         finally:
             self._leave()
+
+    def dgemm(self) -> int | None:
+        """Return where in memory ``cblas_dgemm`` is, if one of OpenBLAS with 64-bit integers is loaded.
+
+        That is numpy's own in its wheels for Linux, Windows and Intel Macs.
+        """
+        for library in (self._libraries or []) if self.available() else []:
+            for name in _DGEMM_NAMES if library.internal_api == "openblas" else ():
+                function = getattr(library.dynlib, name, None)
+                if function is not None:
+                    return ctypes.cast(function, ctypes.c_void_p).value
+        return None
 
     def _enter(self) -> None:
         with self._lock:
@@ -112,48 +124,118 @@ class Arena:
         except IndexError:
             arena = Arena()
         arena._used = 0
-        try:
-            yield arena
-        finally:
-            _FREE_ARENAS.append(arena)
+        yield arena
+        _FREE_ARENAS.append(arena)  # not after an error, when a thread may still be at its last piece
 
 
 _FREE_ARENAS: list[Arena] = []
 
 
-class Workers:
-    """The threads of one elimination, each with a scratch array of its own.
+class Queue:
+    """Pieces of work that several threads take one by one, until there are none or one gives up."""
 
-    Tasks never wait for tasks, so there is no deadlock; the threads end with
-    the elimination, so nothing survives a fork. The main thread waits for
-    single tiles (milliseconds), where Ctrl-C reaches it.
+    def __init__(self, pieces: Iterable[Any]) -> None:
+        self._pieces = iter(pieces)
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def drain(self, task: Callable[..., None]) -> None:
+        """Call ``task(*piece)`` for one piece after another; after an error nobody takes another."""
+        try:
+            while (piece := self._take()) is not None:
+                task(*piece)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let no further piece be taken."""
+        self._closed = True
+
+    def _take(self) -> Any:
+        with self._lock:
+            return None if self._closed else next(self._pieces, None)
+
+
+class Workers:
+    """The threads of one elimination, each with a scratch array of its own: the caller's and the helpers.
+
+    Pieces of work never wait for each other, so there is no deadlock; the
+    helpers end with the elimination, so nothing survives a fork. Ctrl-C
+    reaches the caller's thread between two pieces (milliseconds).
     """
 
-    def __init__(self, threads: int, shape: tuple[int, ...], arena: Arena) -> None:
+    def __init__(self, threads: int, scratch: int, arena: Arena) -> None:
         self.threads = threads
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        size = min(TILE_COLUMNS, max(shape)) * min(LARGEST_BLOCK, max(shape))
-        self._unused = list(arena.array((threads + 1, size)))  # the caller's thread has its own
+        self._helpers = 0  # started when they are first needed
+        # Futures of an executor cost twice the time of these two, at every panel.
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._ended: SimpleQueue[BaseException | None] = SimpleQueue()
+        self._unused = list(arena.array((threads, scratch)))
         self._scratch = threading.local()
+        self._sharing = False
 
-    def run(
-        self, task: Callable[[slice, slice], None], tiles: list[tuple[slice, slice]], threads: int
-    ) -> None:
-        """Call ``task(*tile)`` for every tile; tiles must write to disjoint places."""
-        if threads == 1 or self._pool is None:
-            for tile in tiles:
-                task(*tile)
-        else:
-            for _ in self._pool.map(task, *zip(*tiles, strict=True)):
-                pass
+    def run(self, task: Callable[..., None], pieces: Iterable[Any], shared: bool = True) -> None:
+        """Call ``task(*piece)`` for every piece; pieces must write to disjoint places."""
+        queue = Queue(pieces)
+        with self.helping(task, queue) if shared else nullcontext():
+            queue.drain(task)
 
-    def scratch(self, rows: int, columns: int) -> np.ndarray:
-        """Return uninitialised ``(rows, columns)`` float64 memory of the calling thread."""
+    @contextmanager
+    def helping(self, task: Callable[..., None], queue: Queue) -> Iterator[None]:
+        """Let the helpers drain ``queue`` until the end of the ``with`` block and of the queue.
+
+        The caller meanwhile does what it likes; inside, nested calls get no help.
+        """
+        if self.threads == 1 or self._sharing:
+            yield
+            return
+        self._sharing = True
+        self._start_helpers()
+        for _ in range(self._helpers):
+            self._jobs.put(lambda: queue.drain(task))
+        try:
+            yield
+        except BaseException:
+            queue.close()
+            raise
+        finally:
+            errors = self._await_helpers()
+            self._sharing = False
+        for error in errors:
+            if error is not None:
+                raise error
+
+    def scratch(self, count: int) -> np.ndarray:
+        """Return ``count`` uninitialised float64 numbers of the calling thread."""
         memory = getattr(self._scratch, "memory", None)
         if memory is None:
             memory = self._scratch.memory = self._unused.pop()
-        return memory[: rows * columns].reshape(rows, columns)
+        return memory[:count]
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+        """End the helpers; one that is still at work ends after its piece."""
+        helpers, self._helpers = self._helpers, 0
+        for _ in range(helpers):
+            self._jobs.put(None)
+        while helpers:
+            helpers -= self._ended.get() is _GONE
+
+    def _start_helpers(self) -> None:
+        while self._helpers < self.threads - 1:
+            # Thread.start would wait 0.2 ms, until the new thread runs
+            start_new_thread(self._help, ())
+            self._helpers += 1
+
+    def _await_helpers(self) -> list[BaseException | None]:
+        return [self._ended.get() for _ in range(self._helpers)]
+
+    def _help(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            try:
+                job()
+            except BaseException as error:  # raised again in the caller's thread
+                self._ended.put(error)
+            else:
+                self._ended.put(None)
+        self._ended.put(_GONE)

@@ -40,6 +40,7 @@ class ResidueField:
     """
 
     def __init__(self, prime: int):
+        prime = int(prime) if isinstance(prime, np.integer) else prime
         if isinstance(prime, bool) or not isinstance(prime, int) or not 3 <= prime < PRIME_LIMIT:
             shown = str(prime)[:60] if not isinstance(prime, int) or abs(prime) < 2**64 else "beyond 2^64"
             raise InputError(f"prime {shown}: accepted are primes from 3 to {DEFAULT_PRIME}")

@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from operator import index
 from typing import Any, ClassVar
 
 from lightningalg.errors import InputError
@@ -26,16 +27,20 @@ def shown(value: object, length: int = 60) -> str:
 
 
 def positive_size(value: object, name: str) -> int:
-    """Return ``value`` if it is an integer from 1 to 1,000,000.
+    """Return ``value``, a Python or numpy integer from 1 to 1,000,000, as an ``int``.
 
     Raises
     ------
     InputError
         Naming ``name`` and what is accepted.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_SIZE:
+    try:
+        number = 0 if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = 0
+    if not 1 <= number <= MAX_SIZE:
         raise InputError(f"{name} is {shown(value)}: accepted are integers from 1 to {MAX_SIZE}")
-    return value
+    return number
 
 
 class AbstractLayer(ABC):
@@ -70,7 +75,7 @@ class AbstractLayer(ABC):
 
     def __post_init__(self) -> None:
         for name, value in self.sizes().items():
-            positive_size(value, name)
+            object.__setattr__(self, name, positive_size(value, name))  # numpy integers become Python's
 
     def sizes(self) -> dict[str, int]:
         """Return the layer's own keys and values, in order."""

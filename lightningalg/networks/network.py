@@ -280,9 +280,12 @@ class Network:
 
         Raises
         ------
+        InputError
+            If ``other`` is no network.
         ShapeError
             If widths or tokens do not fit.
         """
+        checked_network(other)
         if (self.output_width, self.tokens) != (other.width, other.tokens):
             raise ShapeError(
                 f"output {self.output_width} x {self.tokens} does not fit "
@@ -360,6 +363,22 @@ class Network:
         ]
         note = f"{self.parameter_count} parameters, input {self.width} x {self.tokens}"
         return html_table(str(self), ("layer", "type", "inputs", "sizes", "parameters"), rows, note)
+
+
+def checked_network(value: object) -> Network:
+    """Return ``value`` if it is a network.
+
+    Raises
+    ------
+    InputError
+        Otherwise, saying how to make one.
+    """
+    if not isinstance(value, Network):
+        raise InputError(
+            f"got {type(value).__name__}; accepted: a Network, such as "
+            "lightning(widths=(4, 3, 2, 4), ranks=(2, 2, 2)) or Network.from_toml(text)"
+        )
+    return value
 
 
 def _graph(nodes: Iterable[Node]) -> nx.DiGraph:

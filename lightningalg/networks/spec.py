@@ -121,6 +121,8 @@ def from_toml(text: str) -> Network:
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Return the table of TOML text; errors carry line and column."""
+    if not isinstance(text, str):
+        raise InputError(f"got {type(text).__name__}; accepted: TOML text, such as Path(file).read_text()")
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -78,11 +78,15 @@ def test_seeds_of_the_format_are_accepted(seed):
     assert validate_seed(seed) == seed
 
 
-@pytest.mark.parametrize(
-    "seed, text", [(0, "0"), (-3, "-3"), (10**30, str(10**30)), ("a" * 64, "a" * 64), (True, "True")]
-)
+@pytest.mark.parametrize("seed, text", [(0, "0"), (-3, "-3"), (10**30, str(10**30)), ("a" * 64, "a" * 64)])
 def test_seeds_become_text(seed, text):
     assert validate_seed(seed) == text
+
+
+@pytest.mark.parametrize("seed", [None, True, 1.5, b"0", [0], 10**5000], ids=lambda seed: type(seed).__name__)
+def test_only_text_and_integers_are_seeds(seed):
+    with pytest.raises(InputError, match="accepted: text, or an integer"):
+        validate_seed(seed)
 
 
 @given(st.text(max_size=70))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -422,3 +423,19 @@ def test_ten_thousand_parameters(tmp_path):
     assert path.stat().st_size < 2**20
     (answer,) = check_files([path], timeout=500)
     assert answer["verdict"] == "valid", answer
+
+
+@pytest.mark.parametrize("value", [None, "x", 3, {"widths": [2, 2]}])
+def test_what_is_no_network_is_refused(value):
+    with pytest.raises(InputError, match="accepted: a Network, such as"):
+        la.dimension(value)
+
+
+def test_seeds_are_text_or_integers():
+    net = la.lightning((2, 2), (2,))
+    sampled = {la.dimension(net, seed=seed).certificate.sha256 for seed in ("7", 7, np.int64(7))}
+    assert len(sampled) == 1
+    for wrong in (None, True, 1.5, b"7", 10**5000):
+        with pytest.raises(InputError, match=r"seed: got .*; accepted: text, or an integer"):
+            la.dimension(net, seed=wrong)
+    assert la.dimension(net, prime=np.int64(65521), primes=np.int8(2)).value == 7

@@ -6,6 +6,7 @@ definitions of the rank profiles; it shares no code with the engines.
 
 from __future__ import annotations
 
+import _thread
 import importlib.util
 import signal
 import subprocess
@@ -22,7 +23,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lightningalg.engines import blocked_engine, blocked_threads
+from lightningalg.engines import blocked_elimination, blocked_engine, blocked_panels, blocked_threads
 from lightningalg.engines.base import RankProfile
 from lightningalg.engines.blocked_engine import BlockedElimination
 from lightningalg.engines.blocked_field import Field
@@ -52,6 +53,13 @@ def engine_table():
                 id=f"{kernels}-{block}-{base}",
                 marks=marks,
             )
+    # compiled loops with numpy's products, as where BLAS cannot be called directly
+    for block, base in (None, None), (4, 2):
+        yield pytest.param(
+            lambda b=block, c=base: BlockedElimination(kernels="numba", _block=b, _base=c, _direct=False),
+            id=f"numba-indirect-{block}",
+            marks=needs_numba,
+        )
 
 
 ALL_ENGINES = list(engine_table())
@@ -481,6 +489,120 @@ def test_threads_do_not_change_the_result(kernels, threads, large):
     assert BlockedElimination(threads, kernels).rank_profile(matrix, LARGEST).rank == rank
 
 
+PANELS = [
+    pytest.param({"kernels": "numpy"}, id="numpy"),
+    pytest.param({"kernels": "numba"}, id="direct", marks=needs_numba),
+    pytest.param({"kernels": "numba", "_direct": False}, id="indirect", marks=needs_numba),
+]
+
+
+@pytest.fixture
+def threads_for_everything(monkeypatch):
+    """Look-ahead with helpers on the smallest matrices, in pieces of two columns."""
+    if not blocked_engine.BLAS_LIMIT.available():
+        pytest.skip("BLAS cannot be limited: no helpers")
+    monkeypatch.setattr(blocked_engine, "_WORTH_LIMIT", 0)
+    monkeypatch.setattr(blocked_elimination, "WORTH_THREADS", 0)
+    monkeypatch.setattr(blocked_elimination, "_WORTH_SHARING", 0)
+    monkeypatch.setattr(blocked_elimination, "_NARROWEST", 2)
+
+
+@pytest.mark.parametrize("panels", PANELS)
+@pytest.mark.parametrize("threads", [2, 3])
+def test_look_ahead_conforms(threads_for_everything, panels, threads):
+    engine = BlockedElimination(threads, _block=3, _base=2, **panels)
+    for matrix, prime, profile in cases():
+        assert engine.rank_profile(matrix, prime) == profile, (matrix, prime)
+
+
+def panel_patterns(rng, block):
+    """Matrices by blocks of columns that make a panel zero, deficient, or exhaust the rows."""
+    rows, blocks = 5 * block + 2, 7
+    kinds = {
+        "dense": lambda: rng.integers(0, LARGEST, (rows, block)),
+        "zero": lambda: np.zeros((rows, block), dtype=np.int64),
+        "deficient": lambda: low_rank(rng, rows, block, block // 2, LARGEST),
+        "one": lambda: low_rank(rng, rows, block, 1, LARGEST),
+        "last row": lambda: np.eye(rows, dtype=np.int64)[:, [rows - 1] * block],
+    }
+    for _ in range(25):
+        chosen = rng.choice(list(kinds), blocks)
+        matrix = np.hstack([kinds[kind]() for kind in chosen])
+        yield matrix[:, : rng.integers(blocks * block - block, blocks * block + 1)]  # a last partial block
+        yield matrix[rng.permutation(rows)[: rng.integers(1, rows + 1)]]
+        yield np.hstack([matrix[:, :block], matrix[:, : 3 * block], matrix])  # panels seen before
+        sparse = matrix.copy()
+        sparse[: rows // 2, ::2] = 0  # pivots far down: many rows move
+        yield sparse
+
+
+@pytest.mark.parametrize("panels", PANELS)
+@pytest.mark.parametrize("block, base", [(4, 2), (6, 1), (5, 5)])
+def test_look_ahead_over_deficient_panels(threads_for_everything, panels, block, base):
+    one, two = (BlockedElimination(n, _block=block, _base=base, **panels) for n in (1, 2))
+    reference, rng = FlintLinearAlgebra(), np.random.default_rng(block)
+    for matrix in panel_patterns(rng, block):
+        expected = reference.minor(matrix, LARGEST)
+        assert two.minor(matrix, LARGEST) == one.minor(matrix, LARGEST) == expected
+        right = rng.integers(0, LARGEST, (len(matrix), 3))
+        for engine in (one, two):
+            basis = engine.nullspace(matrix, LARGEST)
+            assert np.array_equal(basis, reference.nullspace(matrix, LARGEST))
+            x, known = (e.solve(matrix, right, LARGEST) for e in (engine, reference))
+            assert (x is None) == (known is None) and (x is None or np.array_equal(x, known))
+
+
+@needs_numba
+def test_wide_panels_narrow_down():
+    """Large enough for panels of both widths, with columns that repeat and vanish at their borders."""
+    rng = np.random.default_rng(21)
+    matrix = fast_low_rank(rng, 1320, 1400, 1290, LARGEST)
+    matrix[:, [0, 127, 128, 255, 256, 257, 511, 512]] = 0
+    matrix[:, 300:330] = matrix[:, 40:70]
+    reference = FlintLinearAlgebra().rank(matrix, LARGEST)
+    expected = BlockedElimination(1, "numpy", _block=128).rank_profile(matrix, LARGEST)
+    for threads in (1, 2):
+        profile = BlockedElimination(threads, "numba").rank_profile(matrix, LARGEST)
+        assert profile == expected and profile.rank == reference
+
+
+@pytest.mark.parametrize("panels", PANELS)
+@pytest.mark.parametrize("where", ["helper", "caller"])
+def test_an_error_in_a_thread_ends_all(monkeypatch, large, panels, where):
+    caller, update = threading.get_ident(), blocked_panels.Panel.update
+    engine, before, alive = BlockedElimination(2, **panels), blas_threads(), _thread._count()
+
+    def failing(self, *arguments):
+        if (threading.get_ident() == caller) == (where == "caller"):
+            raise MemoryError("on purpose")
+        return update(self, *arguments)
+
+    for kind in (blocked_panels.Panel, blocked_panels.DirectPanel):
+        monkeypatch.setattr(kind, "update", failing)
+    with pytest.raises(MemoryError, match="on purpose"):
+        for _ in range(50):  # the helper may come too late for its first piece
+            engine.rank(large[0], LARGEST)
+    monkeypatch.undo()
+    assert blas_threads() == before and _thread._count() == alive
+    assert engine.rank(large[0], LARGEST) == large[1]
+
+
+@needs_numba
+def test_large_float32_matrices_are_checked():
+    """Large enough for the copy that two threads make with compiled code."""
+    matrix = fast_low_rank(np.random.default_rng(5), 800, 800, 30, LARGEST)
+    engine = BlockedElimination(2, "numba")
+    assert engine.rank(matrix, LARGEST) == 30
+    far = matrix.copy()
+    far[700:, 50:] += LARGEST * np.sign(-far[700:, 50:])  # other representatives, exact in float32
+    assert engine.rank_profile(far, LARGEST) == engine.rank_profile(matrix, LARGEST)
+    for value in (0.5, np.nan, np.inf):
+        bad = matrix.copy()
+        bad[790, 3] = value
+        with pytest.raises(InputError, match="at row 790, column 3; accepted: integers"):
+            engine.rank(bad, LARGEST)
+
+
 @pytest.mark.parametrize("kernels", KERNELS)
 def test_overwrite_saves_a_copy(kernels):
     engine = BlockedElimination(kernels=kernels)
@@ -525,7 +647,7 @@ def test_concurrent_calls_and_blas_limit(large):
 
 
 def test_interrupt_is_answered_and_leaves_nothing_behind(large):
-    before, engine = blas_threads(), BlockedElimination()
+    before, engine, running = blas_threads(), BlockedElimination(), _thread._count()
     matrix = fast_low_rank(np.random.default_rng(4), 1500, 1500, 1400, LARGEST)
     timer = threading.Timer(0.03, signal.raise_signal, [signal.SIGINT])
     with pytest.raises(KeyboardInterrupt):
@@ -534,7 +656,7 @@ def test_interrupt_is_answered_and_leaves_nothing_behind(large):
             engine.rank(matrix, LARGEST)
     assert blas_threads() == before
     end = time.monotonic() + 5  # the interrupt may have fallen into the waiting for the threads
-    while [t for t in threading.enumerate() if t.name.startswith("ThreadPoolExecutor")]:
+    while _thread._count() > running:
         assert time.monotonic() < end, "threads of an interrupted elimination go on"
         time.sleep(0.01)
     assert engine.rank(large[0], LARGEST) == large[1]

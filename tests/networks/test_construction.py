@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 
 import lightningalg as la
@@ -305,3 +308,26 @@ def test_matrices_of_wrong_shape():
         "5 values do not fill a 2 x 3 matrix", range(5), (2, 3), builder=Matrix.from_flat, error=ShapeError
     )
     assert len({A, Matrix([(1, 2, 3), (4, 5, 6)])}) == 1
+
+
+def test_numpy_integers_are_sizes():
+    net = la.lightning((np.int64(3), np.int8(2)), (np.uint32(2),), tokens=np.int16(2))
+    assert net == la.lightning((3, 2), (2,), tokens=2)
+    assert json.loads(json.dumps(net.to_json())) == net.to_json()  # Python's integers inside
+    assert la.deep_linear(np.int64(3), 2).parameter_count == 6
+    for wrong in (np.bool_(True), np.float64(2), np.array([2, 2]), True, 2.0, "2", None):
+        with pytest.raises(InputError, match="accepted are integers from 1"):
+            la.lightning((wrong, 2), (2,))
+
+
+@pytest.mark.parametrize("value", [None, 3, "x", b"widths = [2, 2]", [1]])
+def test_what_is_no_network_is_refused(value):
+    net = la.lightning((2, 2), (2,))
+    for call in (lambda: net.then(value), lambda: la.tie(value, {})):
+        with pytest.raises(InputError, match="accepted: a Network, such as"):
+            call()
+    if not isinstance(value, str):
+        with pytest.raises(InputError, match="accepted: TOML text"):
+            Network.from_toml(value)
+    with pytest.raises(InputError, match="accepted: a mapping of layers"):
+        la.tie(net, value)

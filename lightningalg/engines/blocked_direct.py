@@ -1,0 +1,240 @@
+"""Panels and updates compiled whole, with their matrix products by direct calls of BLAS.
+
+A panel is some hundred products of a few microseconds each, and numpy's way to
+``dgemm`` costs as much again; here one call of compiled code, without the
+interpreter lock, factors a panel or updates a range of columns. The steps and
+their exactness are those of :mod:`blocked_elimination`, whose Python versions
+run where numba or a BLAS that can be called is missing.
+
+Import this module only where numba is wanted.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+# numba infers the types; those of the arguments are in the docstrings.
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from lightningalg.engines.blocked_kernels import copy_row, factor_base, jit, reduce_row, subtract_reduced
+
+# The numbers that stand for row-major order and for the two ways to read a factor in cblas.h.
+_ROW_MAJOR = 101
+_PLAIN = 111
+_TRANSPOSED = 112
+
+# Rows of the triangular inverse multiplied at a time, without most of the zeros right of them.
+_TRIANGLE_STEP = 32
+
+
+@intrinsic
+def _dgemm(context, address, left_form, right_form, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):
+    """Call the ``cblas_dgemm`` with 64-bit integers at ``address``: ``c = alpha a b + beta c``."""
+    signature = types.void(
+        types.int64, types.int32, types.int32, types.int64, types.int64, types.int64, types.float64,
+        a, types.int64, b, types.int64, types.float64, c, types.int64,
+    )  # fmt: skip
+    return signature, _call_dgemm
+
+
+def _call_dgemm(context, builder, signature, arguments):
+    address, left_form, right_form, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc = arguments
+    enum, integer, number = ir.IntType(32), ir.IntType(64), ir.DoubleType()
+    pointer = number.as_pointer()
+    kinds = [enum, enum, enum, integer, integer, integer, number,
+             pointer, integer, pointer, integer, number, pointer, integer]  # fmt: skip
+    function = builder.inttoptr(address, ir.FunctionType(ir.VoidType(), kinds).as_pointer())
+    a, b, c = (
+        context.make_array(signature.args[i])(context, builder, value).data
+        for i, value in ((7, a), (9, b), (12, c))
+    )
+    order = ir.Constant(enum, _ROW_MAJOR)
+    builder.call(function, [order, left_form, right_form, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc])
+    return context.get_dummy_value()
+
+
+@jit
+def factor_panel(
+    address, block, panel, lower, inverse, order, pivots, memory, base, small, prime, reciprocal
+):
+    """Load ``block`` transposed into ``panel``, eliminate its columns, return the number of pivots.
+
+    Parameters
+    ----------
+    address
+        Where ``cblas_dgemm`` is.
+    block
+        float32 ``(rows, width)``.
+    panel, lower, inverse, order, pivots
+        As for ``blocked_field.factor_base``.
+    memory
+        float64, two arrays of ``width * width``.
+    base
+        Columns eliminated without products.
+    small
+        Multiplications of the products that BLAS is asked for, roughly.
+
+    Notes
+    -----
+    The recursion of ``blocked_elimination.Panel``, from the leaves up: ``starts``
+    are the numbers of the first pivots of the segments whose inverses are ready,
+    and segments merge like the digits of a binary counter.
+    """
+    width = panel.shape[0]
+    _load_transposed(block, panel)
+    for k in range(width):
+        for j in range(width):
+            inverse[k, j] = 0.0
+    starts = np.zeros(width + 2, dtype=np.int64)
+    segments, done = starts[0], starts[0]  # not the literal 0, for which all would be compiled again
+    for number, first in enumerate(range(0, width, base)):
+        stop = min(first + base, width)
+        done += factor_base(panel, first, stop, lower, inverse, done, order, pivots, prime, reciprocal)
+        segments += 1
+        starts[segments] = done
+        size, rest = base, number + 1
+        while rest % 2 == 0:
+            segments = _merge(address, lower, inverse, starts, segments, memory, prime, reciprocal)
+            size, rest = 2 * size, rest // 2
+        if stop < width:
+            until = min(stop + size, width)
+            begin = starts[segments - 1]
+            _apply(address, panel, lower, inverse, begin, done, stop, until, memory, small, prime, reciprocal)
+    while segments > 1:
+        segments = _merge(address, lower, inverse, starts, segments, memory, prime, reciprocal)
+    return done
+
+
+@jit
+def update_columns(
+    address, work, top, first, stop, to, source, lower, inverse, rank, keep, memory, height, tile,
+    prime, reciprocal,
+):  # fmt: skip
+    """Apply the pivots of a panel to columns ``first .. stop-1`` of ``work[top:]``.
+
+    Parameters
+    ----------
+    work
+        float32, C-contiguous.
+    to, source
+        Rows, from ``top`` on, that the panel moved, and where they were.
+    lower, inverse, rank
+        Of the panel.
+    keep
+        Whether the rows of the pivots are wanted.
+    memory
+        float64, ``(2 * rank + height) * (stop - first)``.
+    height, tile
+        Rows and columns of a product formed and reduced at a time.
+    """
+    width = stop - first
+    _move_rows(work, top, first, stop, to, source)
+    size = rank * width
+    known = memory[:size].reshape(rank, width)
+    pivot_rows = memory[size : 2 * size].reshape(rank, width)
+    for k in range(rank):
+        copy_row(known[k], work[top + k, first:stop])
+    for c in range(0, width, tile):
+        across = min(tile, width - c)
+        for i in range(0, rank, _TRIANGLE_STEP):
+            j = min(i + _TRIANGLE_STEP, rank)
+            _dgemm(
+                address, _PLAIN, _PLAIN, j - i, across, j,
+                1.0, inverse[i:], inverse.shape[1], known[:, c:], width, 0.0, pivot_rows[i:, c:], width,
+            )  # fmt: skip
+    for k in range(rank):
+        reduce_row(pivot_rows[k], prime, reciprocal)
+        if keep:
+            copy_row(work[top + k, first:stop], pivot_rows[k])
+    rows = lower.shape[1] - rank
+    for start in range(0, rows, height):
+        count = min(height, rows - start)
+        for c in range(0, width, tile):
+            across = min(tile, width - c)
+            product = memory[2 * size : 2 * size + count * across].reshape(count, across)
+            _dgemm(
+                address, _TRANSPOSED, _PLAIN, count, across, rank,
+                1.0, lower[:, rank + start :], lower.shape[1], pivot_rows[:, c:], width, 0.0, product, across,
+            )  # fmt: skip
+            subtract_reduced(work, top + rank + start, first + c, product, prime, reciprocal)
+
+
+@jit
+def _apply(address, panel, lower, inverse, begin, done, first, stop, memory, small, prime, reciprocal):
+    """Apply pivots ``begin .. done-1`` to columns ``first .. stop-1`` of the panel."""
+    new, columns, rows = done - begin, stop - first, panel.shape[1]
+    if new == 0:
+        return
+    multiples = memory[: columns * new].reshape(columns, new)
+    _dgemm(
+        address, _PLAIN, _TRANSPOSED, columns, new, new,
+        1.0, panel[first:, begin:], rows, inverse[begin:, begin:], inverse.shape[1], 0.0, multiples, new,
+    )  # fmt: skip
+    for c in range(columns):
+        reduce_row(multiples[c], prime, reciprocal)
+        copy_row(panel[first + c, begin:done], multiples[c])
+    if done == rows:
+        return
+    step = max(small // (columns * new) // 8 * 8, 32)
+    for start in range(done, rows, step):
+        count = min(step, rows - start)
+        _dgemm(
+            address, _PLAIN, _PLAIN, columns, count, new,
+            -1.0, multiples, new, lower[begin:, start:], rows, 1.0, panel[first:, start:], rows,
+        )  # fmt: skip
+        for c in range(first, stop):
+            reduce_row(panel[c, start : start + count], prime, reciprocal)
+
+
+@jit
+def _merge(address, lower, inverse, starts, segments, memory, prime, reciprocal):
+    """Form the inverse for the last two segments together; return the number of segments left."""
+    a, b, c = starts[segments - 2], starts[segments - 1], starts[segments]
+    starts[segments - 1] = c
+    left, right = b - a, c - b
+    if left and right:
+        below = memory[: right * left].reshape(right, left)
+        _dgemm(
+            address, _TRANSPOSED, _PLAIN, right, left, left,
+            1.0, lower[a:, b:], lower.shape[1], inverse[a:, a:], inverse.shape[1], 0.0, below, left,
+        )  # fmt: skip
+        for k in range(right):
+            reduce_row(below[k], prime, reciprocal)
+        _dgemm(
+            address, _PLAIN, _PLAIN, right, left, right,
+            -1.0, inverse[b:, b:], inverse.shape[1], below, left, 0.0, inverse[b:, a:], inverse.shape[1],
+        )  # fmt: skip
+        for k in range(b, c):
+            reduce_row(inverse[k, a:b], prime, reciprocal)
+    return segments - 1
+
+
+@jit
+def _load_transposed(block, panel):
+    """Copy ``block`` transposed: eight rows at a time, so that both sides use whole cache lines."""
+    rows, width = block.shape
+    whole = rows // 8 * 8
+    for i in range(0, whole, 8):
+        a, b, c, d = block[i], block[i + 1], block[i + 2], block[i + 3]
+        e, f, g, h = block[i + 4], block[i + 5], block[i + 6], block[i + 7]
+        for j in range(width):
+            piece = panel[j, i : i + 8]
+            piece[0], piece[1], piece[2], piece[3] = a[j], b[j], c[j], d[j]
+            piece[4], piece[5], piece[6], piece[7] = e[j], f[j], g[j], h[j]
+    for i in range(whole, rows):
+        for j in range(width):
+            panel[j, i] = block[i, j]
+
+
+@jit
+def _move_rows(work, top, first, stop, to, source):
+    if to.shape[0] == 0:
+        return
+    moved = np.empty((to.shape[0], stop - first), dtype=np.float32)
+    for i in range(to.shape[0]):
+        copy_row(moved[i], work[top + source[i], first:stop])
+    for i in range(to.shape[0]):
+        copy_row(work[top + to[i], first:stop], moved[i])
