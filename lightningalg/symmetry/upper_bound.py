@@ -38,6 +38,9 @@ MAX_PARAMETERS = 400
 MAX_SEARCHED = 120
 #: layers up to which all parts are tried
 MAX_LAYERS = 24
+#: layers of a network, and parts in a certificate (what the checker accepts is more)
+MAX_DEPTH = 400
+MAX_PARTS = 40
 #: rows of a part's Jacobian beyond its number of parameters
 SPARE_ROWS = 10
 
@@ -85,7 +88,7 @@ def symmetry_bound(
     (18, 14, 14)
     """
     n = network.parameter_count
-    if not 0 < n <= MAX_PARAMETERS:
+    if not 0 < n <= MAX_PARAMETERS or len(network.nodes) > MAX_DEPTH:
         return None
     try:
         variation = FirstVariation(network)
@@ -136,8 +139,8 @@ class _Search:
         self.add_fields([*known, *translations(self.network)])
         if len(self.network.nodes) <= MAX_LAYERS:
             for part in parts(self.network):
-                if self.rank >= wanted:
-                    return
+                if self.rank >= wanted or len(self.parts) == MAX_PARTS:
+                    break
                 self.add_part(part)
         if self.rank < wanted and self.network.parameter_count <= MAX_SEARCHED:
             progress("all linear fields that leave the map unchanged")

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import comb
 
 from lightningalg.errors import TooLargeError, UnsupportedError
 from lightningalg.networks.layers.bias import Bias
@@ -82,10 +81,10 @@ class FirstVariation:
         self.budget = Budget(max_terms)
         self._blocks = {(block.node, block.name): block for block in network.parameter_blocks}
         self._values: dict[str, _Rows] = {INPUT: [{((INPUT, i), ()): 1} for i in range(network.width)]}
-        self._ranks = {INPUT: min(network.width, network.tokens)}
+        self._thin = {INPUT: min(network.width, network.tokens) == 1}
         self._queries: dict[str, tuple[Coordinates, ...]] = {}  # of a head: see `_factor`
         for node in network.nodes:
-            self._ranks[node.id] = self._rank(node)
+            self._thin[node.id] = self._is_thin(node)
             self._values[node.id] = self._value(node)
 
     # -- values --
@@ -93,19 +92,14 @@ class FirstVariation:
     def _matrix(self, node: Node, name: str) -> ParameterBlock:
         return self._blocks[node.owner, name]
 
-    def _rank(self, node: Node) -> int:
-        """Return a bound of the rank of a value as a matrix."""
-        width, tokens = self.network.widths[node.id], self.network.tokens
-        ranks = [self._ranks[source] for source in node.inputs]
-        match node.layer:
-            case LightningAttention(rank=a):
-                return min(ranks[0], a, width)
-            case Bias():
-                return min(ranks[0] + 1, width, tokens)
-            case MonomialActivation(degree=r):
-                return min(comb(ranks[0] + r - 1, r), width, tokens)
-            case _:
-                return min(sum(ranks), width, tokens)
+    def _is_thin(self, node: Node) -> bool:
+        """Return whether a value has rank at most one as a matrix, for a reason that the format knows."""
+        if min(self.network.widths[node.id], self.network.tokens) == 1:
+            return True
+        if isinstance(node.layer, (Sum, Bias)):
+            return False
+        head_of_one = isinstance(node.layer, LightningAttention) and node.layer.rank == 1
+        return head_of_one or self._thin[node.inputs[0]]
 
     def _value(self, node: Node) -> _Rows:
         inputs = [self._values[source] for source in node.inputs]
@@ -133,7 +127,7 @@ class FirstVariation:
     def _coordinates(self, node: Node, rows: _Rows) -> tuple[Coordinates, ...]:
         """Return coordinates in ``(KZ; QZ)`` where Z has rank at most one, else in ``QZ`` and in ``KZ``."""
         queries, keys = (self._product(self._matrix(node, name), rows) for name in "QK")
-        if self._ranks[node.inputs[0]] <= 1:
+        if self._thin[node.inputs[0]]:
             return (Coordinates([*keys, *queries], self.budget),)
         return Coordinates(queries, self.budget), Coordinates(keys, self.budget)
 
