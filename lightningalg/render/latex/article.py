@@ -197,7 +197,7 @@ class _Document:
     @property
     def some_not_columnwise(self) -> bool:
         """Some bound counts coefficients of attention with several tokens."""
-        return any(x.upper and not x.upper.facts["columnwise"] for x in self.of("coefficients"))
+        return any(not u.facts["columnwise"] for u in self.uppers if u.method == "coefficients")
 
     @property
     def letters(self) -> dict[str, str]:
@@ -209,6 +209,7 @@ class _Document:
             "coefficients": "C",
             "torus": "T",
             "parameters": "P",
+            "symmetry": "V",
         }
 
     @property
