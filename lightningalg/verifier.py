@@ -2210,6 +2210,7 @@ class Symmetries:
         self.variation: Variation | None = None
         self.span = Span(prime)
         self.vectors = 0
+        self.fields: list[VectorField] = []
         self.seconds = 0.0  # predicted for the Jacobians of parts
 
     def add(self, vector: list[int]) -> None:
@@ -2224,6 +2225,7 @@ class Symmetries:
         if self.variation is None:
             self.variation = Variation(self.network)
         self.variation.vanishes(field)
+        self.fields.append(field)
         vector = [0] * self.n
         for component, terms in field.items():
             for monomial, coefficient in terms:
@@ -2286,8 +2288,10 @@ class Symmetries:
         return len(self.span.basis)
 
 
-def parse_symmetries(steps: dict[str, Any], network: Network, report: Report) -> Symmetries:
-    """The fields and parts of `steps`, all proved."""
+def parse_symmetries(
+    steps: dict[str, Any], network: Network, report: Report, least: int = 1
+) -> Symmetries:  # fmt: skip
+    """The fields and parts of `steps`, all proved; their rank is at least ``least``."""
     prime = integer(steps["prime"], "prime", "prime", 3, 2**31 - 1)
     require(is_prime(prime), "prime", f"{prime} is not prime")
     seed = matching(steps["seed"], SEED, "symmetry", "seed")
@@ -2300,7 +2304,7 @@ def parse_symmetries(steps: dict[str, Any], network: Network, report: Report) ->
         found.add_field(value)
     for value in parts:
         found.add_part(value, report)
-    rank = integer(steps["rank"], "symmetry", "rank", 1)
+    rank = integer(steps["rank"], "symmetry", "rank", least)
     require(rank == found.rank, "symmetry", f"stated rank {rank}, recomputed {found.rank} at the point")
     return found
 
@@ -2577,6 +2581,154 @@ def check_identity(certificate: dict[str, Any], report: Report) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
+# §8  Kind `symmetry-algebra`
+# ------------------------------------------------------------------------------------------------------------
+
+SparseMatrix = dict[tuple[int, int], Fraction]
+
+
+def commutator(a: SparseMatrix, b: SparseMatrix, work: Work) -> SparseMatrix:
+    """ab - ba."""
+    total: SparseMatrix = {}
+    for left, right, sign in ((a, b, 1), (b, a, -1)):
+        rows: dict[int, list[tuple[int, Fraction]]] = {}
+        for (i, j), value in right.items():
+            rows.setdefault(i, []).append((j, value))
+        work.spend(len(left) + len(right))
+        for (i, j), value in left.items():
+            for k, other in rows.get(j, ()):
+                work.spend(1)
+                sum_ = total.pop((i, k), 0) + sign * value * other
+                if sum_:
+                    total[i, k] = Fraction(sum_)
+    return total
+
+
+def standard_basis(algebra: str, a: int) -> list[tuple[tuple[int, int], SparseMatrix]]:
+    """The basis of a factor as matrices, each with a place where it alone has an entry, which is 1."""
+    one = Fraction(1)
+    pairs = [(i, j) for i in range(a) for j in range(a)]
+    if algebra == "gl":
+        return [((i, j), {(i, j): one}) for i, j in pairs]
+    # so(a,a) on (Q; K): rows 0..a-1 are those of Q
+    found: list[tuple[tuple[int, int], SparseMatrix]]
+    found = [((i, j), {(i, j): one, (a + j, a + i): -one}) for i, j in pairs]
+    for i, j in pairs:
+        if j < i:
+            found.append(((i, a + j), {(i, a + j): one, (j, a + i): -one}))
+            found.append(((a + i, j), {(a + i, j): one, (a + j, i): -one}))
+    return found
+
+
+def check_factors(value: Any, listed: list[VectorField]) -> str:
+    """The fields, linear, are in order the bases of commuting factors; their names."""
+    work = Work("brackets")
+    matrices: list[SparseMatrix] = []
+    for field in listed:
+        terms = {(c, m): x for c, terms in field.items() for m, x in terms}
+        require(all(len(m) == 1 for _, m in terms), "factors", "a field of a factor is not linear")
+        matrices.append({(c, m[0]): x for (c, m), x in terms.items()})
+    factors: list[tuple[str, int, int]] = []
+    first = 0
+    for entry in array(value, "factors", "factors"):
+        fields(entry, "factors", "factor", ("algebra", "size"))
+        algebra = entry["algebra"]
+        require(algebra in ("gl", "so", "torus"), "factors", "algebra {} is not gl, so or torus", algebra)
+        a = integer(entry["size"], "factors", "size", 1, len(listed))
+        count = {"gl": a * a, "so": a * (2 * a - 1), "torus": a}[algebra]
+        require(first + count <= len(listed), "factors", f"more than {len(listed)} fields in the factors")
+        factors.append((algebra, a, first))
+        first += count
+    require(first == len(listed), "factors", f"{first} fields in the factors, {len(listed)} are listed")
+    owner = [k for k, (_, _, start) in enumerate(factors) for _ in range(start, (factors[k + 1][2] if k + 1 < len(factors) else first))]
+    bases = [standard_basis(name, a) if name != "torus" else [] for name, a, _ in factors]
+    for i in range(len(matrices)):
+        for j in range(i):
+            bracket = commutator(matrices[i], matrices[j], work)
+            k = owner[i]
+            name, _, start = factors[k]
+            if owner[j] == k and name != "torus":
+                basis = bases[k]
+                expected = commutator(basis[i - start][1], basis[j - start][1], work)
+                for number, (place, _) in enumerate(basis):
+                    c = expected.get(place, Fraction(0))
+                    if c:
+                        for key, x in matrices[start + number].items():
+                            bracket[key] = bracket.get(key, Fraction(0)) - c * x
+            work.spend(len(bracket) + 1)
+            zero = not any(bracket.values())
+            require(zero, "factors", f"fields {j} and {i} do not have the bracket of their factors")
+    words = {"gl": "gl_{0}", "so": "so({0},{0})", "torus": "torus^{0}"}
+    return " x ".join(words[name].format(a) for name, a, _ in factors) or "0"
+
+
+def check_symmetry_algebra(certificate: dict[str, Any], report: Report) -> str:
+    network = parse_network(certificate["network"])
+    claim = fields(
+        certificate["claim"], "claim", "claim", ("quantity", "relation", "fields", "rank", "factors")
+    )
+    compare("claim", "quantity", claim["quantity"], "symmetries")
+    relation = claim["relation"]
+    known = relation in ("fill the kernel", "lie in the kernel")
+    require(known, "claim", "relation is {}, not fill or lie in the kernel", relation)
+    m = integer(claim["fields"], "claim", "fields", 0)
+    k = integer(claim["rank"], "claim", "rank", 0)
+    check_strength_and_provenance(certificate)
+    witness = fields(certificate["witness"], "fields", "witness", ("symmetries", "lower_bound"))
+    n = network.parameters()
+    require(n > 0, "network", "the network has no parameters")
+    minor = LowerBound.parse(witness["lower_bound"], network)
+    if relation == "fill the kernel":
+        require(minor.value + k == n, "claim", f"rank {k} and a minor of size {minor.value} of {n} parameters")
+    steps = witness["symmetries"]
+    fields(steps, "symmetry", "symmetries", ("parameters", "prime", "seed", "fields", "parts", "rank"))
+    compare("symmetry", "parameters", steps["parameters"], encode(n))
+    found = parse_symmetries(steps, network, report, least=0)
+    require(found.rank == k, "claim", f"claims rank {k}, the symmetries have {found.rank}")
+    require(len(found.fields) == m, "claim", f"claims {m} fields, there are {len(found.fields)}")
+    independent = coefficient_rank(found.fields, found.prime)
+    require(independent == m, "symmetry", f"{m} fields of rank {independent} as polynomials modulo p")
+    algebra = "" if claim["factors"] is None else f", the Lie algebra {check_factors(claim['factors'], found.fields)}"
+    minor.verify(report)
+    parts = f" and {len(steps['parts'])} parts" if steps["parts"] else ""
+    what = f"{m} independent vector fields{parts} leave the map of {network} unchanged{algebra}"
+    if relation == "fill the kernel":
+        return f"{what}; they fill the kernel of its Jacobian, of dimension {k} (exact)"
+    return f"{what}; they span at least {k} dimensions of the kernel of its Jacobian (exact)"
+
+
+def coefficient_rank(listed: list[VectorField], prime: int) -> int:
+    """The rank modulo p of fields as vectors of their coefficients, at most the rank over Q."""
+    keys: dict[tuple[int, Monomial], int] = {}
+    rows = []
+    for field in listed:
+        row = {}
+        for c, terms in field.items():
+            for monomial, x in terms:
+                place = keys.setdefault((c, monomial), len(keys))
+                row[place] = x.numerator * pow(x.denominator, -1, prime) % prime
+        rows.append(row)
+    work = Work("independence of fields", LIMIT_FORMS)
+    basis: dict[int, dict[int, int]] = {}  # by the place of an entry 1 that no other row of the basis starts with
+    for row in rows:
+        while row:
+            place = min(row)
+            if place not in basis:
+                inverse = pow(row[place], -1, prime)
+                basis[place] = {key: x * inverse % prime for key, x in row.items()}
+                break
+            factor = row[place]
+            work.spend(len(basis[place]))
+            for key, x in basis[place].items():
+                value = (row.get(key, 0) - factor * x) % prime
+                if value:
+                    row[key] = value
+                else:
+                    row.pop(key, None)
+    return len(basis)
+
+
+# ------------------------------------------------------------------------------------------------------------
 # §7  Verdict
 # ------------------------------------------------------------------------------------------------------------
 
@@ -2584,6 +2736,7 @@ KINDS: dict[str, tuple[str, Callable[[dict[str, Any], Report], str]]] = {
     "dimension": ("network", check_dimension),
     "degrees": ("network", check_degrees),
     "matrix-identity": ("identity", check_identity),
+    "symmetry-algebra": ("network", check_symmetry_algebra),
 }
 COMMON_KEYS = ("format", "version", "kind", "claim", "witness", "strength", "provenance", "sha256")
 

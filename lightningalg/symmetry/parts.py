@@ -86,7 +86,9 @@ def _between(
     ))  # fmt: skip
     owners = {network.by_id[name].owner for name in inside}
     alone = owners <= inside | {end.id} and all(
-        node.owner not in owners for node in network.nodes if node.weights is not None and node.id not in inside
+        node.owner not in owners
+        for node in network.nodes
+        if node.weights is not None and node.id not in inside
     )
     return frozenset(inside) if own_readers and alone else None
 

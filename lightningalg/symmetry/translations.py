@@ -105,7 +105,9 @@ def _passed(
             width = len(change[0]) if isinstance(node.layer, MonomialActivation) else None
             if any(any(forms) for forms in change):
                 return None
-            return [{} for _ in range(width if width is not None else node.layer.output_width(len(change[0])))]
+            return [
+                {} for _ in range(width if width is not None else node.layer.output_width(len(change[0])))
+            ]
 
 
 def _row(matrix: ParameterBlock, i: int, forms: list[Form], budget: Budget) -> Form:

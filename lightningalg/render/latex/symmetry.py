@@ -30,7 +30,11 @@ class PrintedPart:
 
 
 def read_symmetry(
-    network: Network, description: Mapping[str, Json], steps: Mapping[str, Json], claimed: int, read: ReadUpper
+    network: Network,
+    description: Mapping[str, Json],
+    steps: Mapping[str, Json],
+    claimed: int,
+    read: ReadUpper,
 ) -> UpperBound:
     """Return the printable form of a bound by method ``symmetry``.
 
@@ -109,7 +113,9 @@ def _part(
     printed = read_network(own)
     bound = read(printed, part["bound"])
     layers = ", ".join(f"${numbers[layer['id']]}$" for layer in own["layers"])
-    text = f"from $X_{{{numbers[start]}}}$ to $X_{{{numbers[end]}}}$ ({typewriter(words(end))}), layers {layers}"
+    text = (
+        f"from $X_{{{numbers[start]}}}$ to $X_{{{numbers[end]}}}$ ({typewriter(words(end))}), layers {layers}"
+    )
     if part["summands"] is not None:
         some = ", ".join(f"$X_{{{numbers[name]}}}$" for name in part["summands"])
         text += f", of the sum the summands {some} alone"
