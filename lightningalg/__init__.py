@@ -27,6 +27,7 @@ from lightningalg.networks.network import Network
 
 if TYPE_CHECKING:
     from lightningalg.claims.dimension import Dimension, dimension
+    from lightningalg.claims.symmetries import symmetries
     from lightningalg.maps.polynomial_map import PolynomialMap
 
 __version__ = "0.1.0"
@@ -42,6 +43,7 @@ __all__ = [
     "monomial",
     "monomial_with_biases",
     "multi_head",
+    "symmetries",
     "tie",
     "transformer",
 ]
@@ -51,6 +53,7 @@ _LAZY = {
     "Dimension": "lightningalg.claims.dimension",
     "dimension": "lightningalg.claims.dimension",
     "PolynomialMap": "lightningalg.maps.polynomial_map",
+    "symmetries": "lightningalg.claims.symmetries",
 }
 
 
