@@ -1656,7 +1656,9 @@ METHODS = {
 }
 
 
-def check_upper_bound(bound: Any, network: Network, report: Report, nested: bool = False) -> int:
+def check_upper_bound(
+    bound: Any, network: Network, report: Report = lambda message: None, nested: bool = False
+) -> int:
     """Recompute value and steps (verify them, for `composition` and `symmetry`); the value.
 
     ``nested``: the bound is that of a part in the steps of `symmetry`, which is not to be used again there.
@@ -1859,8 +1861,9 @@ def rational_rank(rows: Sequence[Sequence[Fraction | int]], work: Work) -> int:
 # ------------------------------------------------------------------------------------------------------------
 
 Monomial = tuple[int, ...]  # numbers of parameters, increasing, repeated
-Form = dict[tuple[int, Monomial], "Fraction | int"]  # by symbol and monomial; no zero coefficients
-VectorField = dict[int, list[tuple[Monomial, "Fraction"]]]  # by component
+FormKey = tuple[int, Monomial]  # symbol and monomial
+Form = dict[FormKey, Fraction | int]  # no zero coefficients
+VectorField = dict[int, list[tuple[Monomial, Fraction]]]  # by component
 
 
 def parse_field(value: Any, n: int, prime: int, check: str) -> VectorField:
@@ -1909,7 +1912,7 @@ class Variation:
         self.values: list[list[Form]] = [[{(self.symbol(0, i), ()): 1} for i in range(network.width)]]
         self.thin = [min(network.width, network.tokens) == 1]
         self.inner: dict[int, tuple[list[Form], list[Form]]] = {}  # of each head: the forms of QZ and of KZ
-        self.inverses: dict[tuple[int, int], tuple[list[tuple[int, Monomial]], list[list[Fraction]]] | None] = {}
+        self.inverses: dict[tuple[int, int], tuple[list[FormKey], list[list[Fraction]]] | None] = {}
         for node in range(1, len(network.layers) + 1):
             self.thin.append(self.is_thin(node))
             self.values.append(self.value(node))
@@ -2059,11 +2062,15 @@ class Variation:
             doubled = [[H[i][j] + L[j][i] for j in range(size)] for i in range(size)]
             expected = list(range(size))
         k = doubled[0][expected[0]]
-        scalar = all(x == (k if j == expected[i] else 0) for i, row in enumerate(doubled) for j, x in enumerate(row))
+        scalar = all(
+            x == (k if j == expected[i] else 0) for i, row in enumerate(doubled) for j, x in enumerate(row)
+        )
         require(scalar, "symmetry", f"a field changes (K Z)^T (Q Z) of {layer.id} by no multiple of itself")
         return k
 
-    def coordinates(self, node: int, which: int, basis: list[Form], forms: list[Form]) -> list[list[Fraction]]:
+    def coordinates(
+        self, node: int, which: int, basis: list[Form], forms: list[Form]
+    ) -> list[list[Fraction]]:  # fmt: skip
         """The matrix C with forms = C basis, for independent basis forms.
 
         Some coefficients of the basis make an invertible matrix B; C is the same coefficients of the forms
@@ -2081,7 +2088,8 @@ class Variation:
         result = []
         for form in forms:
             values = [form.get(key, 0) for key in keys]
-            row = [sum((v * inverse[k][j] for k, v in enumerate(values) if v), Fraction(0)) for j in range(size)]
+            pairs = [(k, v) for k, v in enumerate(values) if v]
+            row = [sum((v * inverse[k][j] for k, v in pairs), Fraction(0)) for j in range(size)]
             rest = dict(form)
             for c, known_form in zip(row, basis, strict=True):
                 if c:
@@ -2155,7 +2163,9 @@ def null_vectors(rows: list[list[int]], columns: int, prime: int) -> list[list[i
     return result
 
 
-def sub_network(network: Network, start: int, end: int, summands: frozenset[int] | None) -> tuple[Network, list[int]]:
+def sub_network(
+    network: Network, start: int, end: int, summands: frozenset[int] | None
+) -> tuple[Network, list[int]]:
     """A part of a network as a network of its own, and its nodes in the whole.
 
     Fails unless the part's layers are read by each other alone (but for the end), start from one value, and
@@ -2177,13 +2187,15 @@ def sub_network(network: Network, start: int, end: int, summands: frozenset[int]
     for node in inside - {end}:
         readers = network.consumers[node]
         closed = inside.issuperset(readers) and not (end in readers and node not in inputs)
-        require(closed, "symmetry", f"{network.layers[node - 1].id} in the part to {name} is read outside of it")
+        why = f"{network.layers[node - 1].id} in the part to {name} is read outside of it"
+        require(closed, "symmetry", why)
     owners = {network.layers[node - 1].owner or node for node in inside}
     uses = {node for node, layer in enumerate(network.layers, start=1) if (layer.owner or node) in owners}
     require(uses <= inside, "symmetry", f"the part to {name} shares matrices with layers outside of it")
     order = sorted(inside)
     number = {node: i for i, node in enumerate(order, start=1)} | {start: 0}
-    layers, consumers = [], [[] for _ in range(len(order) + 1)]
+    layers: list[Layer] = []
+    consumers: list[list[int]] = [[] for _ in range(len(order) + 1)]
     for node in order:
         layer = network.layers[node - 1]
         own = tuple(number[x] for x in (inputs if node == end else layer.inputs))
@@ -2252,7 +2264,8 @@ class Symmetries:
         if value["summands"] is not None:
             last = self.network.layers[end - 1]
             require(last.type == SUM, "symmetry", f"{last.id} has summands but is no {SUM}")
-            chosen = [node(x, "summand") for x in array(value["summands"], "symmetry", "summands", at_least=1)]
+            names = array(value["summands"], "symmetry", "summands", at_least=1)
+            chosen = [node(x, "summand") for x in names]
             once = len(set(chosen)) == len(chosen) and set(chosen) <= set(last.inputs)
             require(once, "symmetry", f"the summands of {last.id} are not different inputs of it")
             summands = frozenset(chosen)
@@ -2276,7 +2289,8 @@ class Symmetries:
         rows = plain_minor(sampling, list(range(m + 10)), list(range(m)), report)
         kernel = null_vectors(rows, m, self.prime)
         rank = m - len(kernel)
-        require(rank == dimension, "symmetry", f"the part to {value['to']} has rank {rank} at the point, not {dimension}")
+        why = f"the part to {value['to']} has rank {rank} at the point, not {dimension}"
+        require(rank == dimension, "symmetry", why)
         for vector in kernel:
             whole = [0] * self.n
             for k, x in zip(places, vector, strict=True):
@@ -2640,7 +2654,8 @@ def check_factors(value: Any, listed: list[VectorField]) -> str:
         factors.append((algebra, a, first))
         first += count
     require(first == len(listed), "factors", f"{first} fields in the factors, {len(listed)} are listed")
-    owner = [k for k, (_, _, start) in enumerate(factors) for _ in range(start, (factors[k + 1][2] if k + 1 < len(factors) else first))]
+    ends = [start for _, _, start in factors[1:]] + [first]
+    owner = [k for k, (_, _, start) in enumerate(factors) for _ in range(start, ends[k])]
     bases = [standard_basis(name, a) if name != "torus" else [] for name, a, _ in factors]
     for i in range(len(matrices)):
         for j in range(i):
@@ -2679,7 +2694,8 @@ def check_symmetry_algebra(certificate: dict[str, Any], report: Report) -> str:
     require(n > 0, "network", "the network has no parameters")
     minor = LowerBound.parse(witness["lower_bound"], network)
     if relation == "fill the kernel":
-        require(minor.value + k == n, "claim", f"rank {k} and a minor of size {minor.value} of {n} parameters")
+        why = f"rank {k} and a minor of size {minor.value} of {n} parameters"
+        require(minor.value + k == n, "claim", why)
     steps = witness["symmetries"]
     fields(steps, "symmetry", "symmetries", ("parameters", "prime", "seed", "fields", "parts", "rank"))
     compare("symmetry", "parameters", steps["parameters"], encode(n))
@@ -2688,7 +2704,8 @@ def check_symmetry_algebra(certificate: dict[str, Any], report: Report) -> str:
     require(len(found.fields) == m, "claim", f"claims {m} fields, there are {len(found.fields)}")
     independent = coefficient_rank(found.fields, found.prime)
     require(independent == m, "symmetry", f"{m} fields of rank {independent} as polynomials modulo p")
-    algebra = "" if claim["factors"] is None else f", the Lie algebra {check_factors(claim['factors'], found.fields)}"
+    factors = claim["factors"]
+    algebra = "" if factors is None else f", the Lie algebra {check_factors(factors, found.fields)}"
     minor.verify(report)
     parts = f" and {len(steps['parts'])} parts" if steps["parts"] else ""
     what = f"{m} independent vector fields{parts} leave the map of {network} unchanged{algebra}"
@@ -2702,25 +2719,25 @@ def coefficient_rank(listed: list[VectorField], prime: int) -> int:
     keys: dict[tuple[int, Monomial], int] = {}
     rows = []
     for field in listed:
-        row = {}
+        row: dict[int, int] = {}
         for c, terms in field.items():
             for monomial, x in terms:
                 place = keys.setdefault((c, monomial), len(keys))
                 row[place] = x.numerator * pow(x.denominator, -1, prime) % prime
         rows.append(row)
     work = Work("independence of fields", LIMIT_FORMS)
-    basis: dict[int, dict[int, int]] = {}  # by the place of an entry 1 that no other row of the basis starts with
+    basis: dict[int, dict[int, int]] = {}  # by the place of the first entry, a 1
     for row in rows:
         while row:
             place = min(row)
             if place not in basis:
                 inverse = pow(row[place], -1, prime)
-                basis[place] = {key: x * inverse % prime for key, x in row.items()}
+                basis[place] = {key: residue * inverse % prime for key, residue in row.items()}
                 break
             factor = row[place]
             work.spend(len(basis[place]))
-            for key, x in basis[place].items():
-                value = (row.get(key, 0) - factor * x) % prime
+            for key, residue in basis[place].items():
+                value = (row.get(key, 0) - factor * residue) % prime
                 if value:
                     row[key] = value
                 else:

@@ -84,7 +84,7 @@ def symmetry_certificate(
     """Return the certificate of the network's proved symmetries (kind ``symmetry-algebra``).
 
     It states fields that leave the map unchanged for all parameters, how many directions they make at a
-    point, the Lie algebra where it is a product of gl, so(a,a) and tori, and, if so, that they fill the kernel
+    point, the Lie algebra where it is a product of gl, so(a,a), tori, and, if so, that they fill the kernel
     of the Jacobian: then there are no hidden continuous symmetries.
 
     Raises

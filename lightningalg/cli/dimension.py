@@ -142,10 +142,8 @@ def _symmetries(result: Dimension, steps: Mapping[str, Any]) -> Iterator[str]:
     for part in steps["parts"]:
         some = "" if part["summands"] is None else f" (summands {', '.join(part['summands'])})"
         bound = part["bound"]
-        yield (
-            f"  the kernel of the part from {part['from']} to {part['to']}{some}, of dimension {bound['value']} "
-            f"by {_ARGUMENTS[bound['method']]}"
-        )
+        why = f"of dimension {bound['value']} by {_ARGUMENTS[bound['method']]}"
+        yield f"  the kernel of the part from {part['from']} to {part['to']}{some}, {why}"
 
 
 def _show(result: Dimension, out: str | None) -> None:

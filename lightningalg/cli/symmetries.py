@@ -45,8 +45,8 @@ def command(
     they account for. Where linear symmetries do not fill the kernel, vector fields of degree two (three) and
     factorisations of the network are tried; what is left is reported as hidden.
 
-    --out writes what is proved as identities: the fields, the Lie algebra where it is a product of gl, so(a,a)
-    and tori, and, if so, that they fill the kernel: then nothing is hidden.
+    --out writes what is proved as identities: the fields, the Lie algebra where it is a product of gl,
+    so(a,a) and tori, and, if so, that they fill the kernel: then nothing is hidden.
 
     (--degree is the activation degree of a monomial network; --field-degree that of vector fields.)
 
@@ -73,8 +73,8 @@ def command(
         certificate = symmetry_certificate(network, seed=seed, engine=engine, progress=progress)
         write_atomically(Path(out), certificate.to_text() + "\n")
     if as_json:
-        sha256 = None if certificate is None else certificate.sha256
-        echo_json({**report.to_json(), "certificate_sha256": sha256})
+        written = {} if certificate is None else {"certificate_sha256": certificate.sha256}
+        echo_json({**report.to_json(), **written})
     else:
         _show(report)
         if certificate is not None:

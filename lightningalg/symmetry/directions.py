@@ -1,4 +1,4 @@
-"""Directions at a point that lie in the kernel of the Jacobian, each with a proof: fields, and kernels of parts.
+"""Directions at a point in the kernel of the Jacobian, each with a proof: fields, and kernels of parts.
 
 References
 ----------
@@ -107,7 +107,7 @@ class Directions:
         return whole and self.variation.vanishes(field)
 
     def add_fields(self, fields: Sequence[PolynomialField], *, all_of_them: bool = False) -> None:
-        """Add the proved fields that enlarge the span; or ``all_of_them``, which the caller knows to be proved."""
+        """Add the proved fields that enlarge the span; or ``all_of_them``, known to be proved."""
         kept = list(fields) if all_of_them else [field for field in fields if self.proved(field)]
         if kept:
             vectors = np.stack([field.vector_mod(self.point, self.prime) for field in kept])

@@ -100,7 +100,7 @@ class Coordinates:
             if rest:
                 pivot = next(iter(rest))
                 scale = 1 / Fraction(rest[pivot])
-                scaled = {key: value * scale for key, value in rest.items()}
+                scaled: Form = {key: value * scale for key, value in rest.items()}
                 self._eliminate(pivot, scaled, [value * scale for value in unit])
         self.independent = len(self._reduced) == self.size
 

@@ -1,4 +1,4 @@
-"""Parts of a network whose function enters the network's as a whole: their kernels are kernels of the network.
+"""Parts of a network whose functions enter the network's as a whole, so that their kernels lie in its own.
 
 A part from a value u to a value v consists of all layers between them, such that they are read by each other
 alone (but for v), start from u alone, and share no parameters with other layers. Of a sum some summands alone

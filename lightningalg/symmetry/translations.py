@@ -12,7 +12,7 @@ from lightningalg.networks.layers.linear import Linear
 from lightningalg.networks.layers.monomial_activation import MonomialActivation
 from lightningalg.networks.layers.sum import Sum
 from lightningalg.networks.network import INPUT, Network, Node, ParameterBlock
-from lightningalg.symmetry.fields import PolynomialField
+from lightningalg.symmetry.fields import Monomial, PolynomialField
 from lightningalg.symmetry.forms import Budget, Form, add_multiple, sum_of
 
 _UNIT = (("1",), ())
@@ -60,7 +60,7 @@ def _translation(network: Network, source: ParameterBlock, entry: int) -> Polyno
     blocks = {(block.node, block.name): block for block in network.parameter_blocks}
     budget = Budget(MAX_TERMS)
     changes: dict[str, list[Form]] = {INPUT: [{} for _ in range(network.width)]}
-    terms = {(source.index(entry, 0), ()): Fraction(1)}
+    terms: dict[tuple[int, Monomial], Fraction | int] = {(source.index(entry, 0), ()): 1}
     for node in network.nodes:
         change = [changes[name] for name in node.inputs]
         width = network.widths[node.id]
@@ -88,7 +88,7 @@ def _translation(network: Network, source: ParameterBlock, entry: int) -> Polyno
 def _passed(
     node: Node, change: list[list[Form]], blocks: dict[tuple[str, str], ParameterBlock], budget: Budget
 ) -> list[Form] | None:
-    """Return the change of a layer's value that a change of its inputs makes; ``None`` if it is not followed."""
+    """Return the change of a layer's value that one of its inputs makes; ``None``: not followed."""
     match node.layer:
         case Sum():
             return [sum_of(forms, budget) for forms in zip(*change, strict=True)]

@@ -1,4 +1,4 @@
-"""An upper bound of the dimension by vector fields that leave the map unchanged: n minus their rank at a point.
+"""An upper bound of the dimension by fields that leave the map unchanged: n minus their rank at a point.
 
 Two kinds of fields are collected, each proved for all parameters:
 
@@ -92,7 +92,7 @@ def symmetry_bound(
         search.add_fields(discover(network, 1, choose=choose, seed=seed, prime=prime).fields)
     if search.rank > n - target:
         raise ContradictionError(
-            f"{network}: {search.rank} independent symmetries, {n} parameters, and proved dimension >= {target}; "
-            f"please report this"
+            f"{network}: {search.rank} independent symmetries of {n} parameters, and proved dimension >= "
+            f"{target}; please report this"
         )
     return UpperBound(n - search.rank, "symmetry", search.steps()) if search.rank else None

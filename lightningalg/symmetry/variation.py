@@ -5,15 +5,15 @@ parameters as coefficients. Symbols stand for row vectors of length t:
 
 * ``(input, i)``: row i of X;  ``("1",)``: the row of ones;
 * ``(id, i)``: row i of the value of an activation of degree >= 2;
-* ``(id, s)`` for a head and a symbol s: ``s (K Z)^T (Q Z)``, Z the head's input. So the value of a head is that
-  of ``V Z`` with every symbol s replaced by ``(id, s)``.
+* ``(id, s)`` for a head and a symbol s: ``s (K Z)^T (Q Z)``, Z the head's input. So the value of a head is
+  that of ``V Z`` with every symbol s replaced by ``(id, s)``.
 
 The variation of a value along a field w is again such forms: linear layers obey the product rule, an
-activation of degree r may multiply each row by a rational number c (then the power varies by r c), and a head
-must satisfy ``d(QZ) = H QZ``, ``d(KZ) = L KZ``, ``H + L^T = k 1``, so that ``(KZ)^T (QZ)`` is multiplied by k; where Z has rank at
-most one, ``d(KZ; QZ) = M (KZ; QZ)`` with ``J M + M^T J = k J`` is enough, J the exchange of the halves. If the output's
-variation is zero as forms, it is zero: ``D phi(theta) w(theta) = 0`` identically. The converse fails; that a field is refused proves
-nothing.
+activation of degree r may multiply each row by a rational number c (then the power varies by r c), and a
+head must satisfy ``d(QZ) = H QZ``, ``d(KZ) = L KZ``, ``H + L^T = k 1``, so that ``(KZ)^T (QZ)`` is multiplied
+by k; where Z has rank at most one, ``d(KZ; QZ) = M (KZ; QZ)`` with ``J M + M^T J = k J`` is enough, J the
+exchange of the halves. If the output's variation is zero as forms, it is zero: ``D phi(theta) w(theta) = 0``
+identically. The converse fails: that a field is refused proves nothing.
 
 References
 ----------
@@ -50,7 +50,7 @@ class _RefusedError(Exception):
 
 
 class FirstVariation:
-    """Decides whether a field is seen to leave a network's map unchanged, identically in parameters and inputs.
+    """Decides whether a field is seen to leave a network's map unchanged, as an identity.
 
     Parameters
     ----------

@@ -14,7 +14,11 @@ from lightningalg.render.latex.kinds import Kind
 from lightningalg.render.latex.networks import Network, read_network
 from lightningalg.render.latex.upper import read_upper_bound
 
-_FACTORS = {"gl": r"\mathfrak{{gl}}_{{{0}}}", "so": r"\mathfrak{{so}}_{{{0},{0}}}", "torus": r"\mathfrak t^{{{0}}}"}
+_FACTORS = {
+    "gl": r"\mathfrak{{gl}}_{{{0}}}",
+    "so": r"\mathfrak{{so}}_{{{0},{0}}}",
+    "torus": r"\mathfrak t^{{{0}}}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +81,8 @@ def _abstract(instances: Sequence[AlgebraInstance]) -> Tex:
         return Tex("We prove which vector fields leave the parametrisations of neural networks unchanged.")
     (x,) = instances
     text = (
-        f"We prove that ${number(x.fields)}$ independent vector fields leave the parametrisation of a polynomial "
-        f"neural network with ${number(x.network.parameters)}$ parameters unchanged"
+        f"We prove that ${number(x.fields)}$ independent vector fields leave the parametrisation of a neural "
+        f"network with ${number(x.network.parameters)}$ parameters unchanged"
     )
     filled = ", and that they fill the kernel of its differential: it has no other continuous symmetries"
     return Tex(text + (filled if x.fills and x.upper and not x.upper.facts["parts"] else "") + ".")
@@ -90,7 +94,7 @@ kind = Kind(
     template="symmetry_algebra.tex.j2",
     read=_read,
     check=Tex(
-        "computes the variations of all fields exactly, their rank at the point, their brackets, and the minors "
+        "computes the variations of all fields, their rank at the point, their brackets, and the minors "
         "of sampled Jacobians"
     ),
     abstract=_abstract,
