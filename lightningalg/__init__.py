@@ -19,6 +19,7 @@ from lightningalg.builders import (
     monomial,
     monomial_with_biases,
     multi_head,
+    normalized,
     tie,
     transformer,
 )
@@ -28,10 +29,12 @@ from lightningalg.networks.network import Network
 if TYPE_CHECKING:
     from lightningalg.claims.dimension import Dimension, dimension
     from lightningalg.claims.symmetries import symmetries
+    from lightningalg.maps.analytic_map import AnalyticMap
     from lightningalg.maps.polynomial_map import PolynomialMap
 
 __version__ = "0.1.0"
 __all__ = [
+    "AnalyticMap",
     "Dimension",
     "LightningAlgError",
     "Network",
@@ -43,6 +46,7 @@ __all__ = [
     "monomial",
     "monomial_with_biases",
     "multi_head",
+    "normalized",
     "symmetries",
     "tie",
     "transformer",
@@ -50,6 +54,7 @@ __all__ = [
 
 #: loaded when first used: they bring numpy and python-flint
 _LAZY = {
+    "AnalyticMap": "lightningalg.maps.analytic_map",
     "Dimension": "lightningalg.claims.dimension",
     "dimension": "lightningalg.claims.dimension",
     "PolynomialMap": "lightningalg.maps.polynomial_map",
