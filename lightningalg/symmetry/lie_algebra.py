@@ -439,8 +439,8 @@ def _is_ideal(ad: list[list[_Vector]], basis: list[list[Fraction]], m: int) -> b
 def _centroid_bound(ad: list[list[_Vector]], m: int, seed: str) -> int:
     """Return an upper bound of the dimension of the matrices T that commute with all ad(x), modulo a prime.
 
-    For a vector v whose images U_k v under words in two ad(x) are a basis, ``T U_k v = U_k w`` for ``w = T v``:
-    only m unknowns w are left, with the equations ``T A U_k v = A U_k w`` for both A = ad(x).
+    For a vector v whose images U_k v under words in two ad(x) are a basis, T U_k v = U_k w for w = T v: only
+    m unknowns w are left, with the equations ``T A U_k v = A U_k w`` for both A = ad(x).
     """
     p = _SMALL_PRIME
     elements = [[value - 50 for value in stream_values(seed, f"commutant/{k}", m, 101)] for k in range(2)]
