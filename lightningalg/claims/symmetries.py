@@ -136,7 +136,7 @@ class SymmetriesClaim(AbstractClaim):
         "fields": "independent vector fields that leave the map unchanged",
         "directions": "dimensions of the kernel of the Jacobian that they span at a generic point, at least",
         "kernel": "dimension of that kernel, where they fill it",
-        "hidden": "0 where they fill it: there are no further continuous symmetries",
+        "unexplained": "0 where they fill it: there are no further continuous symmetries",
         "factors": "number of factors gl, so(a,a) and tori, where the algebra is their product",
     }
 
@@ -151,6 +151,6 @@ class SymmetriesClaim(AbstractClaim):
             "fields": claim["fields"],
             "directions": claim["rank"],
             "kernel": claim["rank"] if fills else None,
-            "hidden": 0 if fills else None,
+            "unexplained": 0 if fills else None,
             "factors": None if claim["factors"] is None else len(claim["factors"]),
         }

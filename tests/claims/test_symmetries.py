@@ -52,10 +52,10 @@ def test_claim_kind():
     claim = claim_kinds()["symmetries"]
     certificate = claim.certify(la.lightning((3, 2, 3), (2, 2)), seed="7")
     assert claim.quantities(certificate.to_json()) == {
-        "parameters": 32, "fields": 14, "directions": 14, "kernel": 14, "hidden": 0, "factors": 5,
+        "parameters": 32, "fields": 14, "directions": 14, "kernel": 14, "unexplained": 0, "factors": 5,
     }  # fmt: skip
     unknown = claim.certify(la.monomial((2, 3, 2)), seed="7")
-    assert claim.quantities(unknown.to_json())["hidden"] is None
+    assert claim.quantities(unknown.to_json())["unexplained"] is None
 
 
 def test_report_is_public():
