@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from lightningalg.claims.membership import tensor_membership
     from lightningalg.claims.recovery import Recovery, recover
     from lightningalg.claims.singular_locus import singular_points
+    from lightningalg.claims.symmetries import symmetries
     from lightningalg.maps.analytic_map import AnalyticMap
     from lightningalg.maps.polynomial_map import PolynomialMap
 
@@ -59,6 +60,7 @@ __all__ = [
     "normalized",
     "recover",
     "singular_points",
+    "symmetries",
     "tensor_membership",
     "tie",
     "transformer",
@@ -78,6 +80,7 @@ _LAZY = {
     "closed_images": "lightningalg.claims.closedness",
     "singular_points": "lightningalg.claims.singular_locus",
     "tensor_membership": "lightningalg.claims.membership",
+    "symmetries": "lightningalg.claims.symmetries",
 }
 
 

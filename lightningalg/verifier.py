@@ -28,7 +28,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import add, mul, sub
 from typing import Any
@@ -60,6 +60,12 @@ LIMIT_BYTES = 4 * 2**30  # memory of a minor
 LIMIT_SECONDS = 600.0  # predicted, see `predicted_seconds`
 LIMIT_WORK = 10_000_000  # elementary steps in degree sets and in normal forms
 LIMIT_VECTORS = 500_000  # tangent vectors of all strata of one layer
+LIMIT_FORMS = 10_000_000  # terms added in the forms and variations of the method `symmetry`
+LIMIT_SYMMETRY = 1_000  # parameters, and layers, of a network with the method `symmetry`
+LIMIT_ELIMINATION = 300_000_000  # multiplications for the rank of its directions
+LIMIT_PARTS = 50  # in its steps
+LIMIT_PART_SECONDS = 30.0  # predicted for the Jacobians of all of them
+MAX_FIELD_DEGREE = 64  # of its fields
 
 TOO_LONG = 10**MAX_DIGITS
 FORMAT = "lightningalg-certificate"
@@ -1550,12 +1556,12 @@ def bound_layerwise(network: Network) -> Bound:
 class Work:
     """Counts elementary steps; too many are `unsupported`."""
 
-    def __init__(self, what: str) -> None:
-        self.what, self.done = what, 0
+    def __init__(self, what: str, limit: int = LIMIT_WORK) -> None:
+        self.what, self.done, self.limit = what, 0, limit
 
     def spend(self, steps: int) -> None:
         self.done += steps
-        require_supported(self.done <= LIMIT_WORK, f"{self.what} of more than {LIMIT_WORK} steps")
+        require_supported(self.done <= self.limit, f"{self.what} of more than {self.limit} steps")
 
 
 def sums_of(degrees: int, count: int, work: Work) -> int:
@@ -1995,13 +2001,22 @@ METHODS = {
 }
 
 
-def check_upper_bound(bound: Any, network: Network) -> int:
-    """Recompute value and steps (verify them, for `composition`); the value."""
+def check_upper_bound(
+    bound: Any, network: Network, report: Report = lambda message: None, nested: bool = False
+) -> int:
+    """Recompute value and steps (verify them, for `composition` and `symmetry`); the value.
+
+    ``nested``: the bound is that of a part in the steps of `symmetry`, which is not to be used again there.
+    """
     fields(bound, "upper bound", "upper bound", ("value", "method", "steps"))
     method = bound["method"]
     require(isinstance(method, str), "upper bound", "method is {}, not a string", method)
-    if method == "composition":
-        value = check_composition(bound["steps"], network)
+    require(not (nested and method == "symmetry"), "upper bound", "a part's bound is by symmetry itself")
+    if method in ("composition", "symmetry"):
+        if method == "composition":
+            value = check_composition(bound["steps"], network)
+        else:
+            value = check_symmetry_bound(bound["steps"], network, report)
         compare("upper bound", "value", bound["value"], encode(value))
         return value
     require_supported(method in METHODS, "upper bound method {}", method)
@@ -2049,7 +2064,7 @@ def check_dimension(certificate: dict[str, Any], report: Report) -> str:
     if minor is not None:
         require(minor.value == lower, "claim", f"claims {lower}, the lower bound is {minor.value}")
     if needs_upper:
-        value = check_upper_bound(above, network)
+        value = check_upper_bound(above, network, report)
         require(value == upper, "claim", f"claims {upper}, the upper bound is {encode(value)}")
     if minor is not None:
         minor.verify(report)
@@ -2184,6 +2199,483 @@ def rational_rank(rows: Sequence[Sequence[Fraction | int]], work: Work) -> int:
             matrix[i] = [(head * x - factor * y) // previous for x, y in zip(row, top, strict=True)]
         previous, rank = head, rank + 1
     return rank
+
+
+# ------------------------------------------------------------------------------------------------------------
+# §4.2  The method `symmetry`
+# ------------------------------------------------------------------------------------------------------------
+
+Monomial = tuple[int, ...]  # numbers of parameters, increasing, repeated
+FormKey = tuple[int, Monomial]  # symbol and monomial
+Form = dict[FormKey, Fraction | int]  # no zero coefficients
+VectorField = dict[int, list[tuple[Monomial, Fraction]]]  # by component
+
+
+def parse_field(value: Any, n: int, prime: int, check: str) -> VectorField:
+    """A polynomial vector field: terms [component, monomial, coefficient] in increasing order."""
+    result: VectorField = {}
+    last: tuple[int, Monomial] | None = None
+    for term in array(value, check, "field", at_least=1):
+        parts = array(term, check, "term of a field")
+        require(len(parts) == 3, check, "term {} is not [component, monomial, coefficient]", term)
+        component = integer(parts[0], check, "component", 0, n - 1)
+        listed = array(parts[1], check, "monomial")
+        require_supported(len(listed) <= MAX_FIELD_DEGREE, f"a field of degree {len(listed)}")
+        monomial = tuple(integer(k, check, "parameter in a monomial", 0, n - 1) for k in listed)
+        require(list(monomial) == sorted(monomial), check, "monomial {} is not increasing", list(monomial))
+        coefficient = fraction(parts[2], check, "coefficient of a field")
+        require(coefficient != 0, check, "a field has a term with coefficient 0")
+        whole = coefficient.denominator % prime != 0
+        require(whole, check, f"{prime} divides the denominator of the coefficient {{}}", parts[2])
+        key = component, monomial
+        require(last is None or last < key, check, "the terms of a field are not in increasing order")
+        result.setdefault(component, []).append((monomial, coefficient))
+        last = key
+    return result
+
+
+class Variation:
+    """The forms of a network's values and their first variations along vector fields.
+
+    Symbols are numbered: those of the input, of activations (node, row), of heads (node, symbol), and ONES.
+    """
+
+    ONES = 0
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.symbols: dict[tuple[int, int], int] = {}
+        self.work = Work("forms", LIMIT_FORMS)
+        self.first: list[dict[str, int]] = []  # of each layer: number of the first entry of its matrices
+        position = 0
+        for layer in network.layers:
+            own = {}
+            for name, rows, columns in layer.matrices():
+                own[name] = position
+                position += rows * columns
+            self.first.append(self.first[layer.owner - 1] if layer.owner else own)
+        self.values: list[list[Form]] = [[{(self.symbol(0, i), ()): 1} for i in range(network.width)]]
+        self.thin = [min(network.width, network.tokens) == 1]
+        self.inner: dict[int, tuple[list[Form], list[Form]]] = {}  # of each head: the forms of QZ and of KZ
+        self.inverses: dict[tuple[int, int], tuple[list[FormKey], list[list[Fraction]]] | None] = {}
+        for node in range(1, len(network.layers) + 1):
+            self.thin.append(self.is_thin(node))
+            self.values.append(self.value(node))
+
+    def symbol(self, node: int, index: int) -> int:
+        self.work.spend(1)
+        return self.symbols.setdefault((node, index), len(self.symbols) + 1)
+
+    def add(self, total: Form, form: Form, factor: Fraction | int = 1, monomial: Monomial = ()) -> None:
+        """total += factor * monomial * form."""
+        self.work.spend(len(form) + 1)
+        for (symbol, own), value in form.items():
+            both = tuple(sorted(own + monomial)) if monomial else own
+            sum_ = total.pop((symbol, both), 0) + factor * value
+            if sum_:
+                total[symbol, both] = sum_
+
+    def product(self, node: int, name: str, rows: list[Form], field: VectorField | None = None) -> list[Form]:
+        """A parameter matrix of a layer, or its component in a field, times forms."""
+        layer = self.network.layers[node - 1]
+        ((_, height, width),) = [shape for shape in layer.shapes() if shape[0] == name]
+        first = self.first[node - 1][name]
+        found = []
+        for i in range(height):
+            total: Form = {}
+            for j, row in enumerate(rows):
+                entry = first + i * width + j
+                if field is None:
+                    self.add(total, row, 1, (entry,))
+                for monomial, coefficient in field.get(entry, ()) if field else ():
+                    self.add(total, row, coefficient, monomial)
+            found.append(total)
+        return found
+
+    def linear(self, node: int, rows: list[Form], field: VectorField | None = None) -> list[Form]:
+        """W, or its component in a field, times forms, for a linear layer or a convolution."""
+        layer = self.network.layers[node - 1]
+        if layer.type == LINEAR:
+            return self.product(node, "W", rows, field)
+        starts = range(0, layer.positions * layer.stride, layer.stride)
+        parts = [self.product(node, "W", rows[start : start + layer.kernel], field) for start in starts]
+        return [part[c] for c in range(layer.channels) for part in parts]
+
+    def total(self, parts: Iterable[Form]) -> Form:
+        result: Form = {}
+        for part in parts:
+            self.add(result, part)
+        return result
+
+    def is_thin(self, node: int) -> bool:
+        """Whether the value has rank at most one as a matrix, by the rules of the format."""
+        layer = self.network.layers[node - 1]
+        if min(layer.d_out, self.network.tokens) == 1:
+            return True
+        passes = layer.type not in (SUM, BIAS) and self.thin[layer.inputs[0]]
+        return passes or (layer.type == ATTENTION and layer.rank == 1)
+
+    def value(self, node: int) -> list[Form]:
+        layer = self.network.layers[node - 1]
+        rows = self.values[layer.inputs[0]]
+        if layer.type in (LINEAR, CONVOLUTION):
+            return self.linear(node, rows)
+        if layer.type == BIAS:
+            first = self.first[node - 1]["b"]
+            return [self.total((row, {(self.ONES, (first + i,)): 1})) for i, row in enumerate(rows)]
+        if layer.type == SUM:
+            return [self.total(parts) for parts in zip(*(self.values[x] for x in layer.inputs), strict=True)]
+        if layer.type == ACTIVATION:
+            if layer.degree == 1:
+                return rows
+            return [{(self.symbol(node, i), ()): 1} for i in range(len(rows))]
+        self.inner[node] = self.product(node, "Q", rows), self.product(node, "K", rows)
+        return [self.tagged(node, row) for row in self.product(node, "V", rows)]
+
+    def tagged(self, node: int, form: Form) -> Form:
+        """Every symbol s becomes the symbol (node, s) of a head."""
+        return {(self.symbol(node, symbol), monomial): value for (symbol, monomial), value in form.items()}
+
+    def vanishes(self, field: VectorField) -> None:
+        """Fail unless the output's variation along the field is zero."""
+        changes: list[list[Form]] = [[{} for _ in range(self.network.width)]]
+        for node, layer in enumerate(self.network.layers, start=1):
+            rows, change = self.values[layer.inputs[0]], changes[layer.inputs[0]]
+            self.work.spend(len(rows))
+            if layer.type in (LINEAR, CONVOLUTION):
+                parts = zip(self.linear(node, rows, field), self.linear(node, change), strict=True)
+                found = [self.total(part) for part in parts]
+            elif layer.type == BIAS:
+                first = self.first[node - 1]["b"]
+                found = [dict(row) for row in change]
+                for i, total in enumerate(found):
+                    for monomial, coefficient in field.get(first + i, ()):
+                        self.add(total, {(self.ONES, ()): 1}, coefficient, monomial)
+            elif layer.type == SUM:
+                found = [self.total(p) for p in zip(*(changes[x] for x in layer.inputs), strict=True)]
+            elif layer.type == ACTIVATION and layer.degree == 1:
+                found = change
+            elif layer.type == ACTIVATION:
+                found = []
+                for i, (row, moved) in enumerate(zip(rows, change, strict=True)):
+                    c = self.multiple(layer, row, moved) * layer.degree
+                    found.append({(self.symbol(node, i), ()): c} if c else {})
+            else:
+                found = self.changed_head(node, rows, change, field)
+            changes.append(found)
+        why = "a field changes the map: its first variation at the output is not zero"
+        require(not any(changes[self.network.output]), "symmetry", why)
+
+    def multiple(self, layer: Layer, row: Form, change: Form) -> Fraction:
+        """The rational c with change = c row."""
+        if not change:
+            return Fraction(0)
+        key, value = next(iter(change.items()))
+        why = f"a field changes a row at the activation {layer.id} by no rational multiple of itself"
+        require(key in row, "symmetry", why)
+        c = Fraction(value) / row[key]
+        rest = dict(change)
+        self.add(rest, row, -c)
+        require(not rest, "symmetry", why)
+        return c
+
+    def changed_head(self, node: int, rows: list[Form], change: list[Form], field: VectorField) -> list[Form]:
+        moved = {
+            name: [self.total(p) for p in zip(self.product(node, name, rows, field),
+                                              self.product(node, name, change), strict=True)]
+            for name in "QKV"
+        }  # fmt: skip
+        found = [self.tagged(node, row) for row in moved["V"]]
+        if any(moved["Q"]) or any(moved["K"]):
+            factor = self.head_factor(node, moved["Q"], moved["K"])
+            for total, row in zip(found, self.values[node], strict=True):
+                self.add(total, row, factor)
+        return found
+
+    def head_factor(self, node: int, queries: list[Form], keys: list[Form]) -> Fraction:
+        """The number k by which (KZ)^T (QZ) is multiplied."""
+        layer = self.network.layers[node - 1]
+        size = layer.rank
+        Q, K = self.inner[node]
+        if self.thin[layer.inputs[0]]:
+            M = self.coordinates(node, 0, K + Q, keys + queries)
+            form = [[M[(i + size) % (2 * size)][j] for j in range(2 * size)] for i in range(2 * size)]  # J M
+            doubled = [[form[i][j] + form[j][i] for j in range(2 * size)] for i in range(2 * size)]
+            expected = [(i + size) % (2 * size) for i in range(2 * size)]
+        else:
+            H, L = self.coordinates(node, 1, Q, queries), self.coordinates(node, 2, K, keys)
+            doubled = [[H[i][j] + L[j][i] for j in range(size)] for i in range(size)]
+            expected = list(range(size))
+        k = doubled[0][expected[0]]
+        scalar = all(
+            x == (k if j == expected[i] else 0) for i, row in enumerate(doubled) for j, x in enumerate(row)
+        )
+        require(scalar, "symmetry", f"a field changes (K Z)^T (Q Z) of {layer.id} by no multiple of itself")
+        return k
+
+    def coordinates(
+        self, node: int, which: int, basis: list[Form], forms: list[Form]
+    ) -> list[list[Fraction]]:  # fmt: skip
+        """The matrix C with forms = C basis, for independent basis forms.
+
+        Some coefficients of the basis make an invertible matrix B; C is the same coefficients of the forms
+        times B^-1, if that is a solution at all.
+        """
+        name = self.network.layers[node - 1].id
+        if (node, which) not in self.inverses:
+            self.inverses[node, which] = self.invert(basis)
+        known = self.inverses[node, which]
+        if known is None:
+            raise InvalidError("symmetry", f"the forms of K Z or Q Z of {name} are linearly dependent")
+        keys, inverse = known
+        size = len(basis)
+        self.work.spend(len(forms) * size * size)
+        result = []
+        for form in forms:
+            values = [form.get(key, 0) for key in keys]
+            pairs = [(k, v) for k, v in enumerate(values) if v]
+            row = [sum((v * inverse[k][j] for k, v in pairs), Fraction(0)) for j in range(size)]
+            rest = dict(form)
+            for c, known_form in zip(row, basis, strict=True):
+                if c:
+                    self.add(rest, known_form, -c)
+            require(not rest, "symmetry", f"a field changes K Z or Q Z of {name} by no rational combination")
+            result.append(row)
+        return result
+
+    def invert(self, basis: list[Form]) -> tuple[list[tuple[int, Monomial]], list[list[Fraction]]] | None:
+        """Keys of coefficients that make an invertible matrix (row i: those of form i), and its inverse."""
+        size = len(basis)
+        # Eliminate forms and, alongside, the identity: row i becomes e_i in the chosen coefficients.
+        rows = [(dict(form), [Fraction(int(i == k)) for k in range(size)]) for i, form in enumerate(basis)]
+        keys: list[tuple[int, Monomial]] = []
+        for i in range(size):
+            form, combination = rows[i]
+            if not form:
+                return None
+            key = next(iter(form))
+            keys.append(key)
+            scale = 1 / Fraction(form[key])
+            form = {k: v * scale for k, v in form.items()}
+            combination = [v * scale for v in combination]
+            rows[i] = form, combination
+            for j, (other, own) in enumerate(rows):
+                if j != i and key in other:
+                    factor = other[key]
+                    self.add(other, form, -factor)
+                    rows[j] = other, [x - factor * y for x, y in zip(own, combination, strict=True)]
+            self.work.spend(size * size)
+        # combination * basis has coefficient 1 at its own key and 0 at the others: it is B^-1
+        return keys, [combination for _, combination in rows]
+
+
+class Span:
+    """A space of vectors over Z/p, by a basis in echelon form."""
+
+    def __init__(self, prime: int) -> None:
+        self.prime = prime
+        self.basis: dict[int, list[int]] = {}  # by place of the first entry that is not zero, a 1
+
+    def insert(self, vector: list[int]) -> None:
+        vector, prime = list(vector), self.prime
+        for place in range(len(vector)):
+            value = vector[place]
+            if not value:
+                continue
+            if place not in self.basis:
+                inverse = pow(value, -1, prime)
+                self.basis[place] = [x * inverse % prime for x in vector]
+                return
+            vector = [(x - value * y) % prime for x, y in zip(vector, self.basis[place], strict=True)]
+
+
+def null_vectors(rows: list[list[int]], columns: int, prime: int) -> list[list[int]]:
+    """A basis of the vectors that all rows annihilate, over Z/p."""
+    span = Span(prime)
+    for row in rows:
+        span.insert(row)
+    pivots = sorted(span.basis)
+    result = []
+    for free in range(columns):
+        if free in span.basis:
+            continue
+        vector = [0] * columns
+        vector[free] = 1
+        for place in reversed(pivots):
+            row = span.basis[place]
+            vector[place] = -sum(map(mul, row[place + 1 :], vector[place + 1 :])) % prime
+        result.append(vector)
+    return result
+
+
+def sub_network(
+    network: Network, start: int, end: int, summands: frozenset[int] | None
+) -> tuple[Network, list[int]]:
+    """A part of a network as a network of its own, and its nodes in the whole.
+
+    Fails unless the part's layers are read by each other alone (but for the end), start from one value, and
+    share no matrices with layers outside.
+    """
+    name = network.layers[end - 1].id
+    inputs = network.layers[end - 1].inputs
+    if summands is not None:
+        inputs = tuple(x for x in inputs if x in summands)
+        require(len(inputs) >= 2, "symmetry", f"the part to {name} takes fewer than two summands")
+    inside, stack = {end}, list(inputs)
+    while stack:
+        node = stack.pop()
+        if node == start or node in inside:
+            continue
+        require(node != 0, "symmetry", f"a layer of the part to {name} does not start from the part's input")
+        inside.add(node)
+        stack.extend(network.layers[node - 1].inputs)
+    for node in inside - {end}:
+        readers = network.consumers[node]
+        closed = inside.issuperset(readers) and not (end in readers and node not in inputs)
+        why = f"{network.layers[node - 1].id} in the part to {name} is read outside of it"
+        require(closed, "symmetry", why)
+    owners = {network.layers[node - 1].owner or node for node in inside}
+    uses = {node for node, layer in enumerate(network.layers, start=1) if (layer.owner or node) in owners}
+    require(uses <= inside, "symmetry", f"the part to {name} shares matrices with layers outside of it")
+    order = sorted(inside)
+    number = {node: i for i, node in enumerate(order, start=1)} | {start: 0}
+    layers: list[Layer] = []
+    consumers: list[list[int]] = [[] for _ in range(len(order) + 1)]
+    for node in order:
+        layer = network.layers[node - 1]
+        own = tuple(number[x] for x in (inputs if node == end else layer.inputs))
+        owner = number[layer.owner] if layer.owner else 0
+        layers.append(replace(layer, inputs=own, owner=owner))
+        for source in dict.fromkeys(own):
+            consumers[source].append(number[node])
+    sharing = frozenset(n for i, x in enumerate(layers, start=1) if x.owner for n in (i, x.owner))
+    listed = tuple(map(tuple, consumers))
+    width = network.node_width(start)
+    return Network(network.tokens, width, tuple(layers), listed, number[end], sharing), order
+
+
+class Symmetries:
+    """Fields and parts of a network whose directions at one point lie in the kernel of the Jacobian."""
+
+    def __init__(self, network: Network, prime: int, seed: str) -> None:
+        self.network, self.prime, self.seed = network, prime, seed
+        self.n = network.parameters()
+        types = {layer.type for layer in network.layers}
+        applies(NORMALIZED not in types, "symmetry", f"the network has {NORMALIZED} layers")
+        require_supported(self.n <= LIMIT_SYMMETRY, f"symmetries of {self.n} parameters")
+        count = len(network.layers)
+        require_supported(count <= LIMIT_SYMMETRY, f"symmetries of {count} layers")
+        self.point = Sampling(network, prime, seed).parameters()
+        self.variation: Variation | None = None
+        self.span = Span(prime)
+        self.vectors = 0
+        self.fields: list[VectorField] = []
+        self.seconds = 0.0  # predicted for the Jacobians of parts
+
+    def add(self, vector: list[int]) -> None:
+        self.vectors += 1
+        steps = self.vectors * self.n * (1 + len(self.span.basis))
+        require_supported(steps <= LIMIT_ELIMINATION, f"{self.vectors} directions of {self.n} parameters")
+        self.span.insert(vector)
+
+    def add_field(self, value: Any) -> None:
+        """Prove that a field changes nothing; add its value at the point."""
+        field = parse_field(value, self.n, self.prime, "symmetry")
+        if self.variation is None:
+            self.variation = Variation(self.network)
+        self.variation.vanishes(field)
+        self.fields.append(field)
+        vector = [0] * self.n
+        for component, terms in field.items():
+            for monomial, coefficient in terms:
+                product = coefficient.numerator * pow(coefficient.denominator, -1, self.prime)
+                for k in monomial:
+                    product = product * self.point[k] % self.prime
+                vector[component] = (vector[component] + product) % self.prime
+        self.add(vector)
+
+    def add_part(self, value: Any, report: Report) -> None:
+        """Prove a part's dimension; add the kernel of its Jacobian at the point."""
+        keys = ("from", "to", "summands", "bound")
+        fields(value, "symmetry", "part", keys)
+        nodes = {"input": 0} | {layer.id: i for i, layer in enumerate(self.network.layers, start=1)}
+
+        def node(name: Any, what: str) -> int:
+            if not (isinstance(name, str) and name in nodes):
+                raise InvalidError("symmetry", f"{what} {show(name)} of a part is no layer")
+            return nodes[name]
+
+        start, end = node(value["from"], "from"), node(value["to"], "to")
+        require(start < end, "symmetry", "a part ends before it starts")
+        summands = None
+        if value["summands"] is not None:
+            last = self.network.layers[end - 1]
+            require(last.type == SUM, "symmetry", f"{last.id} has summands but is no {SUM}")
+            names = array(value["summands"], "symmetry", "summands", at_least=1)
+            chosen = [node(x, "summand") for x in names]
+            once = len(set(chosen)) == len(chosen) and set(chosen) <= set(last.inputs)
+            require(once, "symmetry", f"the summands of {last.id} are not different inputs of it")
+            summands = frozenset(chosen)
+        part, order = sub_network(self.network, start, end, summands)
+        dimension = check_upper_bound(value["bound"], part, report, nested=True)
+        m = part.parameters()
+        require(m > 0, "symmetry", f"the part to {value['to']} has no parameters")
+        first = 0
+        places: list[int] = []
+        for number, layer in enumerate(self.network.layers, start=1):
+            size = sum(rows * columns for _, rows, columns in layer.matrices())
+            if number in order:
+                places.extend(range(first, first + size))
+            first += size
+        self.seconds += predicted_seconds(part, m + 10)["python"]
+        require_supported(self.seconds <= LIMIT_PART_SECONDS, f"Jacobians of parts, one of {m} parameters")
+        rule = Sampling(part, self.prime, self.seed)
+        samples = tuple((rule.input(j), rule.functional(j)) for j in range(m + 10))
+        own = tuple(self.point[k] for k in places)
+        sampling = Sampling(part, self.prime, None, own, samples)
+        rows = plain_minor(sampling, list(range(m + 10)), list(range(m)), report)
+        kernel = null_vectors(rows, m, self.prime)
+        rank = m - len(kernel)
+        why = f"the part to {value['to']} has rank {rank} at the point, not {dimension}"
+        require(rank == dimension, "symmetry", why)
+        for vector in kernel:
+            whole = [0] * self.n
+            for k, x in zip(places, vector, strict=True):
+                whole[k] = x
+            self.add(whole)
+
+    @property
+    def rank(self) -> int:
+        return len(self.span.basis)
+
+
+def parse_symmetries(
+    steps: dict[str, Any], network: Network, report: Report, least: int = 1
+) -> Symmetries:  # fmt: skip
+    """The fields and parts of `steps`, all proved; their rank is at least ``least``."""
+    prime = integer(steps["prime"], "prime", "prime", 3, 2**31 - 1)
+    require(is_prime(prime), "prime", f"{prime} is not prime")
+    seed = matching(steps["seed"], SEED, "symmetry", "seed")
+    found = Symmetries(network, prime, seed)
+    listed, parts = array(steps["fields"], "symmetry", "fields"), array(steps["parts"], "symmetry", "parts")
+    few = len(listed) <= LIMIT_SYMMETRY and len(parts) <= LIMIT_PARTS
+    require_supported(few, f"{len(listed)} fields, {len(parts)} parts")
+    for number, value in enumerate(listed, start=1):
+        report(f"field {number} of {len(listed)}")
+        found.add_field(value)
+    for value in parts:
+        found.add_part(value, report)
+    rank = integer(steps["rank"], "symmetry", "rank", least)
+    require(rank == found.rank, "symmetry", f"stated rank {rank}, recomputed {found.rank} at the point")
+    return found
+
+
+def check_symmetry_bound(steps: Any, network: Network, report: Report) -> int:
+    """Verify the steps of the method `symmetry`; n minus the rank."""
+    keys = ("parameters", "prime", "seed", "fields", "parts", "rank")
+    fields(steps, "upper bound", "steps", keys)
+    compare("upper bound", "parameters", steps["parameters"], encode(network.parameters()))
+    return network.parameters() - parse_symmetries(steps, network, report).rank
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -3318,6 +3810,157 @@ def check_determined(
             if bilinear(x, matrix, x) * bilinear(y, matrix, y)
             != bilinear(x, matrix, y) * bilinear(y, matrix, x)
         ]
+
+
+# ------------------------------------------------------------------------------------------------------------
+# §8  Kind `symmetry-algebra`
+# ------------------------------------------------------------------------------------------------------------
+
+SparseMatrix = dict[tuple[int, int], Fraction]
+
+
+def commutator(a: SparseMatrix, b: SparseMatrix, work: Work) -> SparseMatrix:
+    """ab - ba."""
+    total: SparseMatrix = {}
+    for left, right, sign in ((a, b, 1), (b, a, -1)):
+        rows: dict[int, list[tuple[int, Fraction]]] = {}
+        for (i, j), value in right.items():
+            rows.setdefault(i, []).append((j, value))
+        work.spend(len(left) + len(right))
+        for (i, j), value in left.items():
+            for k, other in rows.get(j, ()):
+                work.spend(1)
+                sum_ = total.pop((i, k), 0) + sign * value * other
+                if sum_:
+                    total[i, k] = Fraction(sum_)
+    return total
+
+
+def standard_basis(algebra: str, a: int) -> list[tuple[tuple[int, int], SparseMatrix]]:
+    """The basis of a factor as matrices, each with a place where it alone has an entry, which is 1."""
+    one = Fraction(1)
+    pairs = [(i, j) for i in range(a) for j in range(a)]
+    if algebra == "gl":
+        return [((i, j), {(i, j): one}) for i, j in pairs]
+    # so(a,a) on (Q; K): rows 0..a-1 are those of Q
+    found: list[tuple[tuple[int, int], SparseMatrix]]
+    found = [((i, j), {(i, j): one, (a + j, a + i): -one}) for i, j in pairs]
+    for i, j in pairs:
+        if j < i:
+            found.append(((i, a + j), {(i, a + j): one, (j, a + i): -one}))
+            found.append(((a + i, j), {(a + i, j): one, (a + j, i): -one}))
+    return found
+
+
+def check_factors(value: Any, listed: list[VectorField]) -> str:
+    """The fields, linear, are in order the bases of commuting factors; their names."""
+    work = Work("brackets")
+    matrices: list[SparseMatrix] = []
+    for field in listed:
+        terms = {(c, m): x for c, terms in field.items() for m, x in terms}
+        require(all(len(m) == 1 for _, m in terms), "factors", "a field of a factor is not linear")
+        matrices.append({(c, m[0]): x for (c, m), x in terms.items()})
+    factors: list[tuple[str, int, int]] = []
+    first = 0
+    for entry in array(value, "factors", "factors"):
+        fields(entry, "factors", "factor", ("algebra", "size"))
+        algebra = entry["algebra"]
+        require(algebra in ("gl", "so", "torus"), "factors", "algebra {} is not gl, so or torus", algebra)
+        a = integer(entry["size"], "factors", "size", 1, len(listed))
+        count = {"gl": a * a, "so": a * (2 * a - 1), "torus": a}[algebra]
+        require(first + count <= len(listed), "factors", f"more than {len(listed)} fields in the factors")
+        factors.append((algebra, a, first))
+        first += count
+    require(first == len(listed), "factors", f"{first} fields in the factors, {len(listed)} are listed")
+    ends = [start for _, _, start in factors[1:]] + [first]
+    owner = [k for k, (_, _, start) in enumerate(factors) for _ in range(start, ends[k])]
+    bases = [standard_basis(name, a) if name != "torus" else [] for name, a, _ in factors]
+    for i in range(len(matrices)):
+        for j in range(i):
+            bracket = commutator(matrices[i], matrices[j], work)
+            k = owner[i]
+            name, _, start = factors[k]
+            if owner[j] == k and name != "torus":
+                basis = bases[k]
+                expected = commutator(basis[i - start][1], basis[j - start][1], work)
+                for number, (place, _) in enumerate(basis):
+                    c = expected.get(place, Fraction(0))
+                    if c:
+                        for key, x in matrices[start + number].items():
+                            bracket[key] = bracket.get(key, Fraction(0)) - c * x
+            work.spend(len(bracket) + 1)
+            zero = not any(bracket.values())
+            require(zero, "factors", f"fields {j} and {i} do not have the bracket of their factors")
+    words = {"gl": "gl_{0}", "so": "so({0},{0})", "torus": "torus^{0}"}
+    return " x ".join(words[name].format(a) for name, a, _ in factors) or "0"
+
+
+def check_symmetry_algebra(certificate: dict[str, Any], report: Report) -> str:
+    network = parse_network(certificate["network"])
+    claim = fields(
+        certificate["claim"], "claim", "claim", ("quantity", "relation", "fields", "rank", "factors")
+    )
+    compare("claim", "quantity", claim["quantity"], "symmetries")
+    relation = claim["relation"]
+    known = relation in ("fill the kernel", "lie in the kernel")
+    require(known, "claim", "relation is {}, not fill or lie in the kernel", relation)
+    m = integer(claim["fields"], "claim", "fields", 0)
+    k = integer(claim["rank"], "claim", "rank", 0)
+    check_strength_and_provenance(certificate)
+    witness = fields(certificate["witness"], "fields", "witness", ("symmetries", "lower_bound"))
+    n = network.parameters()
+    require(n > 0, "network", "the network has no parameters")
+    minor = LowerBound.parse(witness["lower_bound"], network)
+    if relation == "fill the kernel":
+        why = f"rank {k} and a minor of size {minor.value} of {n} parameters"
+        require(minor.value + k == n, "claim", why)
+    steps = witness["symmetries"]
+    fields(steps, "symmetry", "symmetries", ("parameters", "prime", "seed", "fields", "parts", "rank"))
+    compare("symmetry", "parameters", steps["parameters"], encode(n))
+    found = parse_symmetries(steps, network, report, least=0)
+    require(found.rank == k, "claim", f"claims rank {k}, the symmetries have {found.rank}")
+    require(len(found.fields) == m, "claim", f"claims {m} fields, there are {len(found.fields)}")
+    independent = coefficient_rank(found.fields, found.prime)
+    require(independent == m, "symmetry", f"{m} fields of rank {independent} as polynomials modulo p")
+    factors = claim["factors"]
+    algebra = "" if factors is None else f", the Lie algebra {check_factors(factors, found.fields)}"
+    minor.verify(report)
+    parts = f" and {len(steps['parts'])} parts" if steps["parts"] else ""
+    what = f"{m} independent vector fields{parts} leave the map of {network} unchanged{algebra}"
+    if relation == "fill the kernel":
+        return f"{what}; they fill the kernel of its Jacobian, of dimension {k} (exact)"
+    return f"{what}; they span at least {k} dimensions of the kernel of its Jacobian (exact)"
+
+
+def coefficient_rank(listed: list[VectorField], prime: int) -> int:
+    """The rank modulo p of fields as vectors of their coefficients, at most the rank over Q."""
+    keys: dict[tuple[int, Monomial], int] = {}
+    rows = []
+    for field in listed:
+        row: dict[int, int] = {}
+        for c, terms in field.items():
+            for monomial, x in terms:
+                place = keys.setdefault((c, monomial), len(keys))
+                row[place] = x.numerator * pow(x.denominator, -1, prime) % prime
+        rows.append(row)
+    work = Work("independence of fields", LIMIT_FORMS)
+    basis: dict[int, dict[int, int]] = {}  # by the place of the first entry, a 1
+    for row in rows:
+        while row:
+            place = min(row)
+            if place not in basis:
+                inverse = pow(row[place], -1, prime)
+                basis[place] = {key: residue * inverse % prime for key, residue in row.items()}
+                break
+            factor = row[place]
+            work.spend(len(basis[place]))
+            for key, residue in basis[place].items():
+                value = (row.get(key, 0) - factor * residue) % prime
+                if value:
+                    row[key] = value
+                else:
+                    row.pop(key, None)
+    return len(basis)
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -4774,6 +5417,7 @@ KINDS: dict[str, tuple[str, Callable[[dict[str, Any], Report], str]]] = {
     "matrix-identity": ("identity", check_identity),
     "fibre": ("point", check_fibre),
     "recovery": ("recovery", check_recovery),
+    "symmetry-algebra": ("network", check_symmetry_algebra),
     "identifiability": ("network", check_identifiability),
     "singular-locus": ("network", check_singular_locus),
     "boundary": ("network", check_boundary),

@@ -21,7 +21,8 @@ from lightningalg.networks.network import Network, checked_network
 from lightningalg.networks.spec import network_from_table
 from lightningalg.rank.lower_bound import DEFAULT_MEMORY, LowerBound, rank_lower_bound
 from lightningalg.rank.predicted import predicted_dimension
-from lightningalg.rank.upper_bounds import upper_bounds
+from lightningalg.rank.upper_bounds import best_upper_bound, upper_bounds
+from lightningalg.symmetry.upper_bound import symmetry_bound
 
 CERTIFIED = "certified"
 BOUNDS_DIFFER = "bounds differ"
@@ -122,8 +123,9 @@ def dimension(
     """Return the dimension of the network's neuromanifold between two proved bounds.
 
     Lower bound: a minor of the sampled Jacobian that is not zero modulo a prime. Upper bound: the
-    best argument that applies. Where they meet the dimension is certified; otherwise both are reported
-    and the value is unknown.
+    best argument that applies; where the cheap ones do not meet the lower bound, vector fields that leave
+    the map unchanged. Where the bounds meet the dimension is certified; otherwise both are reported and the
+    value is unknown.
 
     Parameters
     ----------
@@ -170,6 +172,9 @@ def dimension(
             seed=seed, max_memory=max_memory, progress=progress,
         ),
     )  # fmt: skip
+    if lower.witness.value < upper.value:
+        bounds = _with_symmetries(network, bounds, lower, engine, str(seed), progress)
+        upper = bounds[0]
     low, up = lower.witness.value, upper.value
     if low > up:
         raise ContradictionError(f"{network}: proved dimension >= {low} and <= {up}; please report this")
@@ -203,6 +208,18 @@ def _best_lower_bound(
         found = attempt(prime=prime)
         best = found if found.witness.value > best.witness.value else best
     return best
+
+
+def _with_symmetries(
+    network: Network, bounds: list[UpperBound], lower: LowerBound, engine: str, seed: str,
+    progress: Callable[[str], None],
+) -> list[UpperBound]:  # fmt: skip
+    """Return the bounds with that of method ``symmetry`` among them, smallest first, if it is better."""
+    found = symmetry_bound(
+        network, target=lower.witness.value, choose=partial(linear_algebra, name=engine),
+        bound_of=best_upper_bound, seed=seed, progress=progress,
+    )  # fmt: skip
+    return [found, *bounds] if found is not None and found.value < bounds[0].value else bounds
 
 
 def _claim(lower: int, upper: int) -> dict[str, Any]:

@@ -23,6 +23,7 @@ _ARGUMENTS = {
     "torus": "rescaling around the activations",
     "composition": "segments whose function spaces are known, and the groups between them",
     "parameters": "the number of parameters",
+    "symmetry": "vector fields that leave the map unchanged",
 }
 
 
@@ -117,6 +118,38 @@ def _reasons(derivation: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
         yield from _reasons(part, "  ")
 
 
+def _why(result: Dimension) -> Iterator[str]:
+    """Yield the steps of the upper bound in words, where there are any."""
+    steps = result.certificate.witness["upper_bound"]["steps"]
+    if result.upper_bound_by == "composition":
+        yield from _reasons(steps["derivation"], "because ")
+    elif result.upper_bound_by == "symmetry":
+        yield from _symmetries(result, steps)
+
+
+def _symmetries(result: Dimension, steps: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which matrices the fields move, how many they are, and which parts have a kernel of their own."""
+    n, k = steps["parameters"], steps["rank"]
+    yield f"because {n} parameters - {k} independent directions at one point that change nothing:"
+    moved: dict[str, int] = {}
+    blocks = result.network.parameter_blocks
+    for field in steps["fields"]:
+        numbers = {component for component, _, _ in field}
+        touched = [b for b in blocks if any(b.offset <= c < b.offset + b.size for c in numbers)]
+        names: dict[str, list[str]] = {}
+        for block in touched:
+            names.setdefault(block.node, []).append(block.name)
+        text = ", ".join(f"{' '.join(letters)} of {node}" for node, letters in names.items())
+        moved[text] = moved.get(text, 0) + 1
+    for text, count in moved.items():
+        yield f"  {count} vector field{'s' if count > 1 else ''} on {text}"
+    for part in steps["parts"]:
+        some = "" if part["summands"] is None else f" (summands {', '.join(part['summands'])})"
+        bound = part["bound"]
+        why = f"of dimension {bound['value']} by {_ARGUMENTS[bound['method']]}"
+        yield f"  the kernel of the part from {part['from']} to {part['to']}{some}, {why}"
+
+
 def _show(result: Dimension, out: str | None) -> None:
     """Print the result for people. Plain text: it has to be there before a table library is imported."""
     from lightningalg.networks.families import has_softmax
@@ -142,9 +175,8 @@ def _show(result: Dimension, out: str | None) -> None:
     click.echo(str(result.network))
     for name, number, remark in lines:
         click.echo(f"  {name:<12}{number:>8}   {remark}".rstrip())
-        if name == "upper bound" and result.upper_bound_by == "composition":
-            steps = result.certificate.witness["upper_bound"]["steps"]
-            for line in _reasons(steps["derivation"], "because "):
+        if name == "upper bound":
+            for line in _why(result):
                 click.echo(f"    {line}")
     if result.value is None:
         others = ", ".join(f"{bound.method} {bound.value}" for bound in result.other_upper_bounds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     epilog='Exit code: 0 also where part of the kernel stays unexplained (see "hidden"), 2 for bad input.',
 )
 @network_options
+@click.option("--out", metavar="CERT.json", help="Write a certificate of what is proved to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
 @click.option("--seed", default="0", show_default=True, help="Decides points, inputs and functionals.")
 @click.option("--field-degree", type=click.IntRange(1, 3), default=2, show_default=True,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
               help="Skip degrees whose fields have more coefficients.")  # fmt: skip
 @click.option("--engine", default="auto", show_default=True, help="Elimination: auto, flint or blocked.")
 def command(
+    out: str | None,
     as_json: bool,
     seed: str,
     field_degree: int,
@@ -42,37 +45,44 @@ def command(
     they account for. Where linear symmetries do not fill the kernel, vector fields of degree two (three) and
     factorisations of the network are tried; what is left is reported as hidden.
 
+    --out writes what is proved as identities: the fields, the Lie algebra where it is a product of gl,
+    so(a,a) and tori, and, if so, that they fill the kernel: then nothing is hidden.
+
     (--degree is the activation degree of a monomial network; --field-degree that of vector fields.)
 
     \b
     Examples:
       lightningalg symmetries --widths 3,2,3 --ranks 2,2
-      lightningalg symmetries --widths 3,3,3 --ranks 1,3
+      lightningalg symmetries --widths 3,3,3 --ranks 1,3 --out cert.json
       lightningalg symmetries --kind monomial --widths 3,3,1 --degree 2 --field-degree 2 --json
     """
     network = network_from_options(**network_flags)
-    from functools import partial
-
+    from lightningalg.claims.symmetries import symmetries, symmetry_certificate
     from lightningalg.engines.choose import linear_algebra
-    from lightningalg.rank.upper_bounds import upper_bounds
-    from lightningalg.symmetry.study import symmetries
 
     linear_algebra(1, 1, engine)  # an unknown name is refused before any work
-    bounds = upper_bounds(network) if network.parameter_count else []
+    progress = Progress()
     report = symmetries(
-        network,
-        choose=partial(linear_algebra, name=engine),
-        seed=seed,
-        degree=field_degree,
-        max_parameters=max_parameters,
-        max_unknowns=max_unknowns,
-        rank_upper_bound=bounds[0].value if bounds else None,
-        progress=Progress(),
-    )
+        network, seed=seed, degree=field_degree, max_parameters=max_parameters, max_unknowns=max_unknowns,
+        engine=engine, progress=progress,
+    )  # fmt: skip
+    certificate = None
+    if out is not None:
+        from lightningalg.certificates.files import write_atomically
+
+        certificate = symmetry_certificate(network, seed=seed, engine=engine, progress=progress)
+        write_atomically(Path(out), certificate.to_text() + "\n")
     if as_json:
-        echo_json(report.to_json())
+        written = {} if certificate is None else {"certificate_sha256": certificate.sha256}
+        echo_json({**report.to_json(), **written})
     else:
         _show(report)
+        if certificate is not None:
+            claim = certificate.claim
+            click.echo(
+                f"certificate {certificate.sha256[:12]} -> {out}: {claim['fields']} independent fields, "
+                f"{claim['rank']} directions that {claim['relation']}"
+            )
     return 0
 
 

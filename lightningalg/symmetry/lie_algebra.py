@@ -38,6 +38,8 @@ MAX_TORAL_SIZE = 80
 MAX_CENTROID = 24
 #: proves independence over QQ; what is independent over QQ it misses with negligible probability
 _PRIME = 2**61 - 1
+#: for products of matrices in int64
+_SMALL_PRIME = 8388593
 
 SparseMatrix = Mapping[tuple[int, int], Fraction]
 _Vector = dict[int, Fraction]
@@ -361,18 +363,20 @@ def _quotient(brackets: _Brackets, projection: list[list[Fraction]], k: int) -> 
     chosen = _independent_places(images)
     basis = [candidates[i] for i in chosen]
     inverse = rational_inverse([images[i] for i in chosen])
+    columns = [_apply(list(zip(*inverse, strict=True)), list(c)) for c in zip(*projection, strict=True)]
+    coordinates = [{i: value for i, value in enumerate(column) if value} for column in columns]
+    sparse = [{a: x for a, x in enumerate(vector) if x} for vector in basis]
     found: _Brackets = {}
     for i, j in combinations(range(len(basis)), 2):
         total: _Vector = {}
-        for a, x in enumerate(basis[i]):
-            for b, y in enumerate(basis[j]):
-                if x and y:
-                    _add(total, ad[a][b], x * y)
-        image = _apply(projection, [total.get(c, Fraction(0)) for c in range(k)])
-        columns = list(zip(*inverse, strict=True))
-        coordinates = {c: v for c, v in enumerate(_apply(columns, image)) if v}
-        if coordinates:
-            found[i, j] = coordinates
+        for a, x in sparse[i].items():
+            for b, y in sparse[j].items():
+                _add(total, ad[a][b], x * y)
+        image: _Vector = {}
+        for c, value in total.items():
+            _add(image, coordinates[c], value)
+        if image:
+            found[i, j] = image
     return found
 
 
@@ -403,12 +407,12 @@ def _split(brackets: _Brackets, m: int, seed: str) -> list[SimpleIdeal] | None:
     """Return the simple ideals of a semisimple algebra; ``None`` if it is too large to be decomposed."""
     killing = _killing(brackets, m)
     ad = _adjoint(brackets, m)
-    equations = _centroid_equations(ad, m, seed)
-    if _nullity(equations) == 1:  # modulo p, which is at least that over QQ: absolutely simple
+    if _centroid_bound(ad, m, seed) == 1:  # absolutely simple
         bases = [(1, [[Fraction(int(i == j)) for j in range(m)] for i in range(m)])]
     elif m > MAX_CENTROID:
         return None
     else:
+        equations = _centroid_equations(ad, m, seed)
         centroid = rational_nullspace([[Fraction(v) for v in row] for row in equations])
         numbers = stream_values(seed, "centroid", len(centroid), 1009)
         mixed = _apply(list(zip(*centroid, strict=True)), [Fraction(number) for number in numbers])
@@ -430,6 +434,39 @@ def _is_ideal(ad: list[list[_Vector]], basis: list[list[Fraction]], m: int) -> b
         _apply(_ad_matrix(ad, [int(i == j) for j in range(m)], m), v) for i in range(m) for v in basis
     ]
     return rational_rank([*basis, *brackets]) == len(basis)
+
+
+def _centroid_bound(ad: list[list[_Vector]], m: int, seed: str) -> int:
+    """Return an upper bound of the dimension of the matrices T that commute with all ad(x), modulo a prime.
+
+    For a vector v whose images U_k v under words in two ad(x) are a basis, T U_k v = U_k w for w = T v: only
+    m unknowns w are left, with the equations ``T A U_k v = A U_k w`` for both A = ad(x).
+    """
+    p = _SMALL_PRIME
+    elements = [[value - 50 for value in stream_values(seed, f"commutant/{k}", m, 101)] for k in range(2)]
+    A = [np.array(_integral(_ad_matrix(ad, x, m)), dtype=object) % p for x in elements]
+    A = [matrix.astype(np.int64) for matrix in A]
+    v = np.array(stream_values(seed, "cyclic", m, p), dtype=np.int64)
+    words = [np.eye(m, dtype=np.int64)]
+    engine = linear_algebra_for_any_prime()
+    for word in words:  # grows while it is read
+        for matrix in A:
+            if len(words) < m:
+                longer = matrix @ word % p  # m entries below 2^46 in a sum: no overflow for m <= 80
+                vectors = np.stack([w @ v % p for w in (*words, longer)])
+                if engine.rank(vectors, p) > len(words):
+                    words.append(longer)
+    if len(words) < m:
+        return m
+    stack = np.stack(words)  # (m, m, m): U_k
+    basis = np.stack([word @ v % p for word in words], axis=1)  # column k: U_k v
+    rows = []
+    for matrix in A:
+        for k in range(m):
+            c = engine.solve(basis, matrix @ basis[:, k] % p, p)  # A U_k v = sum c_l U_l v
+            assert c is not None
+            rows.append((np.tensordot(c, stack, axes=1) - matrix @ stack[k]) % p)  # in w
+    return m - engine.rank(np.concatenate(rows), p)
 
 
 def _centroid_equations(ad: list[list[_Vector]], m: int, seed: str) -> list[list[int]]:

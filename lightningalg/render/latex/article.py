@@ -11,7 +11,7 @@ from lightningalg.render.latex.arguments import LEMMAS
 from lightningalg.render.latex.bounds import UpperBound
 from lightningalg.render.latex.composition import FEATURES
 from lightningalg.render.latex.degrees import DegreeInstance, read_degrees
-from lightningalg.render.latex.dimension import Instance, read_dimension
+from lightningalg.render.latex.dimension import Instance, LowerBound, read_dimension
 from lightningalg.render.latex.escape import Tex, environment, plain_ascii, typewriter, words
 from lightningalg.render.latex.identity import IdentityInstance, read_identity
 from lightningalg.render.latex.kinds import AbstractInstance, Kind, kinds
@@ -83,7 +83,9 @@ class _Document:
     @property
     def networks(self) -> list[Network]:
         """All networks that occur."""
-        return [*(x.network for x in self.dimensions), *(x.network for x in self.degrees)]
+        others = (getattr(x, "network", None) for x in self.others)
+        own = [x for x in others if isinstance(x, Network)]
+        return [*(x.network for x in self.dimensions), *(x.network for x in self.degrees), *own]
 
     @property
     def types(self) -> dict[str, bool]:
@@ -109,7 +111,8 @@ class _Document:
     @property
     def uppers(self) -> list[UpperBound]:
         """All upper bounds, and those that they use inside."""
-        found = [x.upper for x in self.dimensions if x.upper]
+        bounds = (getattr(x, "upper", None) for x in [*self.dimensions, *self.others])
+        found = [bound for bound in bounds if isinstance(bound, UpperBound)]
         return found + [part for upper in found for part in upper.parts]
 
     def facts(self, method: str, key: str) -> bool:
@@ -143,7 +146,8 @@ class _Document:
     @property
     def has_seed(self) -> bool:
         """Some lower bound draws its values by the seed rule."""
-        return any(x.lower and x.lower.seed is not None for x in self.dimensions)
+        bounds = (getattr(x, "lower", None) for x in [*self.dimensions, *self.others])
+        return any(isinstance(x, LowerBound) and x.seed is not None for x in bounds)
 
     @property
     def symmetric(self) -> bool:
@@ -199,7 +203,7 @@ class _Document:
     @property
     def some_not_columnwise(self) -> bool:
         """Some bound counts coefficients of attention with several tokens."""
-        return any(x.upper and not x.upper.facts["columnwise"] for x in self.of("coefficients"))
+        return any(not u.facts["columnwise"] for u in self.uppers if u.method == "coefficients")
 
     @property
     def letters(self) -> dict[str, str]:
@@ -211,6 +215,7 @@ class _Document:
             "coefficients": "C",
             "torus": "T",
             "parameters": "P",
+            "symmetry": "V",
         }
 
     @property
@@ -218,7 +223,7 @@ class _Document:
         """The keys of the references that the text cites."""
         needed = {
             "HMK": self.types["attention"] or self.types["normalized"],
-            "Harris": bool(self.dimensions),
+            "Harris": bool(self.dimensions or any(x.kind == "symmetry-algebra" for x in self.others)),
             "BrunsVetter": self.bounded_rank,
             "AlexanderHirschowitz": self.facts("composition", "alexander-hirschowitz"),
             "SHS": self.has_seed,

@@ -62,6 +62,8 @@ class Instance:
     @property
     def bulky(self) -> bool:
         """Network or upper bound would not fit into a row of a table."""
+        if self.upper and self.upper.method == "symmetry":
+            return True
         arithmetic = self.upper.arithmetic + self.upper.note if self.upper else ""
         return max(visible_length(self.network.compact), visible_length(arithmetic)) > _LONGEST_CELL
 
@@ -112,7 +114,8 @@ def read_dimension(certificate: Mapping[str, Any], label: int, verdict: str) -> 
     claim, witness = certificate["claim"], certificate["witness"]
     relation = claim["relation"]
     lower = read_lower_bound(network, witness["lower_bound"]) if witness["lower_bound"] else None
-    upper = read_upper_bound(network, witness["upper_bound"]) if witness["upper_bound"] else None
+    above = witness["upper_bound"]
+    upper = read_upper_bound(network, above, certificate["network"]) if above else None
     found = (lower.value if lower else None, upper.value if upper else None)
     if relation == "between":
         wanted = (integer(claim["lower"]), integer(claim["upper"]))

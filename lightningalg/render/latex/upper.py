@@ -30,10 +30,11 @@ from lightningalg.render.latex.networks import (
     Layer,
     Network,
 )
+from lightningalg.render.latex.symmetry import read_symmetry
 from lightningalg.render.latex.typeset import summation
 
 #: in the order of a document
-METHODS = ("flag", "composition", "layerwise", "coefficients", "torus", "parameters")
+METHODS = ("flag", "composition", "layerwise", "coefficients", "torus", "parameters", "symmetry")
 _LARGEST_DEGREE = 4096  # FORMAT.md section 4.2
 
 
@@ -272,8 +273,10 @@ _READERS: dict[str, Callable[[Network, Mapping[str, Any], int], UpperBound]] = {
 }
 
 
-def read_upper_bound(network: Network, upper: Mapping[str, Any]) -> UpperBound:
-    """Return the printable form of a certificate's upper bound.
+def read_upper_bound(
+    network: Network, upper: Mapping[str, Any], description: Mapping[str, Any]
+) -> UpperBound:  # fmt: skip
+    """Return the printable form of a certificate's upper bound; ``description`` is the network's object.
 
     Raises
     ------
@@ -282,6 +285,14 @@ def read_upper_bound(network: Network, upper: Mapping[str, Any]) -> UpperBound:
     UnsupportedError
         If the method is unknown to this version.
     """
+    if upper["method"] == "symmetry":
+        value = integer(upper["value"])
+        return read_symmetry(network, description, upper["steps"], value, _read_simple)
+    return _read_simple(network, upper)
+
+
+def _read_simple(network: Network, upper: Mapping[str, Any]) -> UpperBound:
+    """Return the printable form of a bound by a method that is recomputed from the network."""
     method = upper["method"]
     if method not in _READERS:
         raise UnsupportedError(f"upper bound: method {str(method)[:40]!r} cannot be printed")
