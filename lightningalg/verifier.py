@@ -28,11 +28,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import mul
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from fractions import Fraction
+from fractions import Fraction
+from operator import add, mul
+from typing import Any
 
 __all__ = ["Verdict", "check", "check_file", "main"]
 
@@ -48,6 +46,7 @@ MAX_STAGES = 60  # of the method `composition`
 MAX_DEGREES = 100  # possible in its argument `coefficients`
 MAX_TERMS = 100_000
 MAX_WORD = 10_000
+MAX_EXPONENT = 4096  # of a variable in a polynomial
 MAX_NESTING = 32  # of expressions
 MAX_DIGITS = 600  # below every limit that Python can set on int <-> str (at least 640)
 
@@ -1722,6 +1721,127 @@ def check_strength_and_provenance(certificate: dict[str, Any]) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------
+# §1  Polynomials and rational matrices
+# ------------------------------------------------------------------------------------------------------------
+
+Exponents = tuple[int, ...]
+Polynomial = dict[Exponents, Fraction]  # no zero coefficients
+
+
+def fraction(value: Any, check: str, what: str) -> Fraction:
+    """A number of the format as a Fraction."""
+    return Fraction(*rational(value, check, what))
+
+
+def parse_polynomial(value: Any, variables: int, check: str, what: str) -> Polynomial:
+    """A polynomial in its one allowed spelling: [coefficient, exponents], exponents strictly decreasing."""
+    result: Polynomial = {}
+    last: Exponents | None = None
+    for term in array(value, check, what):
+        parts = array(term, check, f"term of {what}")
+        require(len(parts) == 2, check, f"term of {what} is {{}}, not [coefficient, exponents]", term)
+        coefficient = fraction(parts[0], check, f"coefficient in {what}")
+        require(coefficient != 0, check, f"{what} has a term with coefficient 0")
+        listed = array(parts[1], check, f"exponents in {what}")
+        require(len(listed) == variables, check, f"{what}: {len(listed)} exponents, {variables} are needed")
+        exponents = tuple(integer(k, check, f"exponent in {what}", 0, MAX_EXPONENT) for k in listed)
+        require(last is None or exponents < last, check, f"{what}: terms are not in decreasing order")
+        result[exponents] = coefficient
+        last = exponents
+    return result
+
+
+def polynomial_sum(p: Polynomial, q: Polynomial, factor: Fraction = Fraction(1)) -> Polynomial:
+    """p + factor q."""
+    result = dict(p)
+    for exponents, coefficient in q.items():
+        value = result.get(exponents, 0) + factor * coefficient
+        if value:
+            result[exponents] = value
+        else:
+            result.pop(exponents, None)
+    return result
+
+
+def polynomial_product(p: Polynomial, q: Polynomial, work: Work) -> Polynomial:
+    """p q; the work counts pairs of terms."""
+    work.spend(len(p) * len(q))
+    result: Polynomial = {}
+    for a, c in p.items():
+        for b, e in q.items():
+            exponents = tuple(map(add, a, b))
+            result[exponents] = result.get(exponents, 0) + c * e
+    return {exponents: value for exponents, value in result.items() if value}
+
+
+def polynomial_scaled(p: Polynomial, factor: Fraction) -> Polynomial:
+    """factor p."""
+    return {exponents: factor * value for exponents, value in p.items()} if factor else {}
+
+
+def polynomial_derivative(p: Polynomial, variable: int) -> Polynomial:
+    """The partial derivative of p by a variable, numbered from 0."""
+    result: Polynomial = {}
+    for exponents, value in p.items():
+        k = exponents[variable]
+        if k:
+            result[(*exponents[:variable], k - 1, *exponents[variable + 1 :])] = k * value
+    return result
+
+
+def polynomial_value(p: Polynomial, point: Sequence[Fraction | int], work: Work) -> Fraction:
+    """The value of p at a rational point; the work counts factors."""
+    total = Fraction(0)
+    for exponents, value in p.items():
+        work.spend(1 + sum(exponents))
+        term = value
+        for x, k in zip(point, exponents, strict=True):
+            if k:
+                term *= x**k
+        total += term
+    return total
+
+
+def rational_matrix(value: Any, rows: int, columns: int, check: str, what: str) -> list[list[Fraction]]:
+    """A matrix, as a list of rows of numbers of the format."""
+    listed = array(value, check, what)
+    require(len(listed) == rows, check, f"{what} has {len(listed)} rows, {rows} are needed")
+    matrix = []
+    for number, row in enumerate(listed):
+        entries = array(row, check, f"row {number} of {what}")
+        require(
+            len(entries) == columns, check, f"{what}: row {number} has {len(entries)} entries, not {columns}"
+        )
+        matrix.append([fraction(entry, check, f"entry of {what}") for entry in entries])
+    return matrix
+
+
+def rational_rank(rows: Sequence[Sequence[Fraction | int]], work: Work) -> int:
+    """The exact rank over Q: rows are made integral, then eliminated without fractions (Bareiss)."""
+    matrix = []
+    for row in rows:
+        scale = math.lcm(*(Fraction(x).denominator for x in row))
+        matrix.append([int(x * scale) for x in row])
+    least = min(len(matrix), max(map(len, matrix), default=0))
+    bits = max((x.bit_length() for row in matrix for x in row), default=0)
+    # minors have at most `bits * least` bits and a few more
+    work.spend(len(matrix) * least * max(map(len, matrix), default=0) * (1 + bits * least // 4096))
+    rank, previous = 0, 1
+    for column in range(len(matrix[0]) if matrix else 0):
+        pivot = next((i for i in range(rank, len(matrix)) if matrix[i][column]), None)
+        if pivot is None:
+            continue
+        matrix[rank], matrix[pivot] = matrix[pivot], matrix[rank]
+        top = matrix[rank]
+        head = top[column]
+        for i in range(rank + 1, len(matrix)):
+            row, factor = matrix[i], matrix[i][column]
+            matrix[i] = [(head * x - factor * y) // previous for x, y in zip(row, top, strict=True)]
+        previous, rank = head, rank + 1
+    return rank
+
+
+# ------------------------------------------------------------------------------------------------------------
 # §5  Kind `degrees`
 # ------------------------------------------------------------------------------------------------------------
 
@@ -1784,7 +1904,7 @@ def check_degrees(certificate: dict[str, Any], report: Report) -> str:
 Size = str | int
 Word = tuple[str, ...]  # letters as written: A, A', A^-1, A^-T
 Scalars = tuple[tuple[str, int], ...]  # sorted by name, exponents not zero
-Terms = dict[tuple[Word, Scalars], "Fraction"]
+Terms = dict[tuple[Word, Scalars], Fraction]
 TRANSPOSE = {"": "'", "'": "", "^-1": "^-T", "^-T": "^-1"}  # names have letters and digits only
 INVERSE = {"": "^-1", "'": "^-T", "^-1": "", "^-T": "'"}
 
@@ -1802,9 +1922,6 @@ class Identity:
     """Symbols, scalars and definitions, and the expansion of expressions in them."""
 
     def __init__(self, value: Any) -> None:
-        from fractions import Fraction
-
-        self.fraction = Fraction
         self.work = Work("an expansion")
         self.known: dict[str, Matrix] = {}
         self.inverses: dict[str, Matrix] = {}
@@ -1847,7 +1964,7 @@ class Identity:
             self.transposed[name + mark] = name + TRANSPOSE[mark]
             if invertible:
                 self.cancels[name + mark] = name + INVERSE[mark]
-        one = self.fraction(1)
+        one = Fraction(1)
         self.known[name] = Matrix(rows, columns, {((name,), ()): one})
         if invertible:
             self.inverses[name] = Matrix(rows, columns, {((name + "^-1",), ()): one})
@@ -1883,7 +2000,7 @@ class Identity:
             if not (isinstance(name, str) and name in self.scalars) or name in powers or k == 0:
                 raise InvalidError(check, f"{show(entry)}: not a scalar, twice, or a zero exponent")
             powers[name] = k
-        return self.fraction(p, q), tuple(sorted(powers.items()))
+        return Fraction(p, q), tuple(sorted(powers.items()))
 
     def collect(self, rows: Size, columns: Size, terms: Iterable[tuple[Word, Scalars, Fraction]]) -> Matrix:
         """Collect equal (word, scalars), drop zeros, keep all within the limits."""

@@ -12,8 +12,9 @@ from lightningalg.render.latex.bounds import UpperBound
 from lightningalg.render.latex.composition import FEATURES
 from lightningalg.render.latex.degrees import DegreeInstance, read_degrees
 from lightningalg.render.latex.dimension import Instance, read_dimension
-from lightningalg.render.latex.escape import Tex, environment, plain_ascii, typewriter
+from lightningalg.render.latex.escape import Tex, environment, plain_ascii, typewriter, words
 from lightningalg.render.latex.identity import IdentityInstance, read_identity
+from lightningalg.render.latex.kinds import AbstractInstance, Kind, kinds
 from lightningalg.render.latex.layer_rows import layer_rows
 from lightningalg.render.latex.networks import (
     ACTIVATION,
@@ -58,12 +59,20 @@ class _Document:
     dimensions: tuple[Instance, ...]
     degrees: tuple[DegreeInstance, ...]
     identities: tuple[IdentityInstance, ...]
+    others: tuple[AbstractInstance, ...]
     verdict_counts: tuple[tuple[str, int], ...]
+    strengths: tuple[str, ...]
 
     @property
-    def everything(self) -> list[Instance | DegreeInstance | IdentityInstance]:
+    def sections(self) -> list[tuple[Kind, list[AbstractInstance]]]:
+        """The kinds that have a section of their own, each with its instances."""
+        found = [(kind, [x for x in self.others if x.kind == name]) for name, kind in kinds().items()]
+        return [(kind, instances) for kind, instances in found if instances]
+
+    @property
+    def everything(self) -> list[Any]:
         """All instances, in document order."""
-        return [*self.dimensions, *self.degrees, *self.identities]
+        return [*self.dimensions, *self.degrees, *self.identities, *self.others]
 
     @property
     def single(self) -> bool:
@@ -212,7 +221,14 @@ class _Document:
             "AlexanderHirschowitz": self.facts("composition", "alexander-hirschowitz"),
             "SHS": self.has_seed,
         }
-        return {key for key, used in needed.items() if used}
+        sections = (key for kind, _ in self.sections for key in kind.references)
+        return {key for key, used in needed.items() if used} | set(sections)
+
+    @property
+    def own_references(self) -> list[tuple[str, Tex]]:
+        """The works that only certain kinds cite, by key."""
+        found = {key: text for kind, _ in self.sections for key, text in kind.references.items() if text}
+        return [(key, Tex(found[key])) for key in sorted(found)]
 
     @property
     def abbreviates(self) -> bool:
@@ -251,7 +267,7 @@ class _Document:
         primes = {x.lower.prime for x in self.dimensions if x.lower}
         return primes.pop() if len(primes) == 1 else 0
 
-    def with_verdict(self, verdict: str) -> list[Instance | DegreeInstance | IdentityInstance]:
+    def with_verdict(self, verdict: str) -> list[Any]:
         """Return the instances with this verdict."""
         return [x for x in self.everything if x.verdict == verdict]
 
@@ -285,7 +301,8 @@ def render_proof(
     dimensions = tuple(x for x in found if isinstance(x, Instance))
     degrees = tuple(x for x in found if isinstance(x, DegreeInstance))
     identities = tuple(x for x in found if isinstance(x, IdentityInstance))
-    heading = title or (claim.title if claim else "") or _title(dimensions, degrees, identities)
+    others = tuple(x for x in found if not isinstance(x, Instance | DegreeInstance | IdentityInstance))
+    heading = title or (claim.title if claim else "") or _title(dimensions, degrees, identities, others)
     verdicts = [x.verdict for x in found if x.verdict]
     document = _Document(
         title=heading,
@@ -295,7 +312,9 @@ def render_proof(
         dimensions=dimensions,
         degrees=degrees,
         identities=identities,
+        others=others,
         verdict_counts=tuple((verdict, verdicts.count(verdict)) for verdict in sorted(set(verdicts))),
+        strengths=tuple(sorted({words(certificate.get("strength")) for certificate in certificates})),
     )
     template = environment().get_template("article.tex.j2")
     tools = {"typewriter": typewriter, "room": _room, "layer_rows": layer_rows}
@@ -311,10 +330,11 @@ def _read(certificate: Mapping[str, Any], label: int, claim: ClaimText | None) -
     """Return the printable form of one certificate; malformed ones raise InputError."""
     try:
         kind = certificate["kind"]
-        if kind not in _READERS or not isinstance(certificate["sha256"], str):
+        readers = {**_READERS, **{name: found.read for name, found in kinds().items()}}
+        if kind not in readers or not isinstance(certificate["sha256"], str):
             raise InputError(f"certificate {label}: kind {str(kind)[:40]!r} cannot be printed")
         verdict = claim.verdicts.get(certificate["sha256"], "") if claim else ""
-        return _READERS[kind](certificate, label, verdict)
+        return readers[kind](certificate, label, verdict)
     except InputError:
         raise
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError) as error:
@@ -323,9 +343,17 @@ def _read(certificate: Mapping[str, Any], label: int, claim: ClaimText | None) -
 
 
 def _title(
-    dimensions: Sequence[Instance], degrees: Sequence[DegreeInstance], identities: Sequence[IdentityInstance]
+    dimensions: Sequence[Instance],
+    degrees: Sequence[DegreeInstance],
+    identities: Sequence[IdentityInstance],
+    others: Sequence[AbstractInstance],
 ) -> str:
     """Return a title that says what is proved."""
+    if others:
+        found = {x.kind for x in others}
+        if len(found) > 1 or dimensions or degrees or identities:
+            return "Exact statements about the geometry of neural networks"
+        return kinds()[found.pop()].titles[len(others) > 1]
     if not degrees and not identities:
         kind = "lightning self-attention networks"
         if not all(x.network.is_attention_chain for x in dimensions):
