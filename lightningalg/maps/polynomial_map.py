@@ -20,7 +20,7 @@ from lightningalg.errors import InputError, ShapeError, TooLargeError
 from lightningalg.maps.closed_form import attention_coefficients, coefficient_count
 from lightningalg.maps.dual import Dual
 from lightningalg.maps.grading import TERM_LIMIT, Degrees, degrees_by_layer, predicted_terms
-from lightningalg.networks.families import attention_chain
+from lightningalg.networks.families import attention_chain, has_softmax
 from lightningalg.networks.matrix import Matrix
 from lightningalg.networks.network import Network
 
@@ -112,6 +112,11 @@ class PolynomialMap:
     """
 
     def __init__(self, network: Network):
+        if has_softmax(network):
+            raise InputError(
+                "normalised attention on two or more tokens is no polynomial map: use la.AnalyticMap, which "
+                "evaluates over floats, balls and formal exponentials"
+            )
         self.network = network
         numbers: dict[str, int] = {}
         names: list[str] = []

@@ -118,6 +118,7 @@ class Network:
         self.output = self._output()
         self.widths = self._check_shapes()
         self._check_ties()
+        self._check_types()
 
     # -- construction -------------------------------------------------------
 
@@ -174,6 +175,15 @@ class Network:
                     f"{node} with {_sizes(node)} takes its weights from {owner} with {_sizes(owner)}: "
                     f"type and sizes must be equal"
                 )
+
+    def _check_types(self) -> None:
+        softmax = [node for node in self.nodes if node.layer.type_name == "normalized_attention"]
+        powers = [node for node in self.nodes if node.layer.type_name == "monomial_activation"]
+        if softmax and powers:
+            raise InputError(
+                f"{softmax[0]} and {powers[0]}: a network has normalised attention or monomial activations, "
+                f"not both"
+            )
 
     # -- structure ----------------------------------------------------------
 
