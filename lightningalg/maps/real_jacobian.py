@@ -43,8 +43,9 @@ class RealPoint:
 def dyadic_point(network: Network, seed: str, samples: Sequence[int]) -> RealPoint:
     """Return the point of the dyadic seed rule with these samples.
 
-    Entries of a parameter matrix with c columns lie in (-2, 2) / 2^s, s = ``dyadic_shift(c)``, those of inputs
-    and functionals in (-1, 1): so that exponents stay small (PERFORMANCE.md section 5).
+    Entries of a parameter matrix with c columns lie in (-1, 1) / 2^s, s = ``dyadic_shift(c)``, those of
+    inputs in (-2, 2), those of functionals in (-1, 1): so that exponents are neither large nor all alike,
+    where rounding errors grow or Jacobians are ill-conditioned.
 
     Examples
     --------
@@ -55,14 +56,15 @@ def dyadic_point(network: Network, seed: str, samples: Sequence[int]) -> RealPoi
     """
     parameters = np.array(stream_dyadics(seed, "parameters", network.parameter_count), dtype=np.float64)
     for block in network.parameter_blocks:
-        parameters[block.offset : block.offset + block.size] *= 2.0 ** -(15 + dyadic_shift(block.shape[1]))
+        parameters[block.offset : block.offset + block.size] *= 2.0 ** -(16 + dyadic_shift(block.shape[1]))
 
-    def batch(label: str, height: int) -> np.ndarray:
+    def batch(label: str, height: int, scale: float) -> np.ndarray:
         count = height * network.tokens
         values = [stream_dyadics(seed, f"{label}/{j}", count) for j in samples]
-        return np.array(values, dtype=np.float64).reshape(-1, height, network.tokens) * 2.0**-16
+        return np.array(values, dtype=np.float64).reshape(-1, height, network.tokens) * scale
 
-    return RealPoint(parameters, batch("input", network.width), batch("functional", network.output_width))
+    inputs = batch("input", network.width, 2.0**-15)
+    return RealPoint(parameters, inputs, batch("functional", network.output_width, 2.0**-16))
 
 
 def _gradients(

@@ -27,6 +27,8 @@ SPARE_ROWS = 10
 PATIENCE = 2
 #: the precisions that are tried, in bits; 53: numpy
 PRECISIONS = (53, 64, 128, 256, 512, 1024)
+#: up to here minors chosen by float64 are tried
+_TRUST = 128
 DEFAULT_MEMORY = 4.0
 
 Progress = Callable[[str], None]
@@ -136,19 +138,22 @@ class _Search:
         """Yield for each precision the bound, if proved, and the rank that this precision sees."""
         point = dyadic_point(self.network, self.seed, range(count))
         shape = (count, self.network.parameter_count)
+        rows: tuple[int, ...] = ()
+        columns: tuple[int, ...] = ()
         for bits in PRECISIONS:
             self.progress(f"Jacobian in balls of {bits} bits: {shape[0]} x {shape[1]}")
-            matrix: Any
             if bits == PRECISIONS[0]:
-                matrix = ball_rows(self.network, point)
-                rows, columns = float_pivots(matrix.mid, self.target)
-                proved = bool(rows) and proved_by_floats(_ball_minor(matrix, rows, columns))
+                balls = ball_rows(self.network, point)
+                rows, columns = float_pivots(balls.mid, self.target)
+                proved = bool(rows) and proved_by_floats(_ball_minor(balls, rows, columns))
                 engine = "numpy (midpoints and radii)"
             else:
                 matrix = arb_rows(self.network, point, bits)
-                rows, columns = fixed_point_pivots(matrix, self.target, bits)
-                minor = [[matrix[i][j] for j in columns] for i in rows]
-                proved = bool(rows) and proved_by_arb(minor, bits)
+                # the choice of a lower precision stays while it is as good as it can be: it is the proof that
+                # lacks bits, and pivoting with more of them is slow
+                if len(rows) < self.target or bits > _TRUST:
+                    rows, columns = fixed_point_pivots(matrix, self.target, bits)
+                proved = bool(rows) and proved_by_arb([[matrix[i][j] for j in columns] for i in rows], bits)
                 engine = f"arb ({bits} bits)"
             witness = BallWitness(self.seed, rows, columns, bits) if proved else None
             yield None if witness is None else BallBound(witness, engine, shape), len(rows)
