@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _ARGUMENTS = {
     "flag": "factorisation through flags of subspaces and the torus of scalings",
+    "normalized-flag": "factorisation through flags of subspaces",
+    "normalized-stages": "the function spaces of the stages and the groups between them",
+    "linear": "matrices of bounded rank",
     "layerwise": "the function spaces of the layers",
     "coefficients": "the number of coefficients",
     "torus": "rescaling around the activations",
