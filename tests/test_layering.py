@@ -29,7 +29,7 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "ideals": (CORE, {"numpy"}),
     "claims": (CORE | {"rank", "symmetry", "ideals"}, {"numpy"}),
     "worksheets": (CORE | {"rank", "symmetry", "ideals", "claims", "render"}, {"numpy"}),
-    "render": ({"errors", "certificates"}, {"jinja2"}),
+    "render": ({"errors", "certificates"}, {"jinja2", "markupsafe", "latex2mathml"}),
     "cli": (CORE | {"rank", "symmetry", "ideals", "claims", "worksheets", "render"}, {"click", "rich"}),
     "__main__": ({"cli"}, set()),
     "__init__": (CORE | {"rank", "symmetry", "ideals", "claims"}, set()),

@@ -68,7 +68,7 @@ class MinorWitness:
     """A minor of the sampled Jacobian that is not zero modulo a prime.
 
     It proves that the generic rank over QQ is at least ``len(rows)``
-    (FORMAT.md section 4.1). Networks with normalised attention need the independence of ``exponents`` as well.
+    (FORMAT.md section 4.1). With normalised attention the independence of ``exponents`` is needed as well.
     """
 
     prime: int

@@ -87,6 +87,7 @@ def _in_full(worksheet: Worksheet) -> dict[str, object]:
             "relation": "differs" if claim.differs else "equals",
             "expected": claim.expected,
             "check": claim.check.text if claim.check else None,
+            "declared": claim.declared or None,
             "instances": [{"name": i.name, "expected": i.expected, **i.table} for i in claim.instances],
         }
         for claim in worksheet.claims
@@ -121,10 +122,14 @@ def show_command(names: tuple[str, ...], as_json: bool) -> None:
                 _say(f"  {sign} {claim.expected}")
             if claim.check:
                 _say(f"  check: {claim.check.text}")
+            if claim.declared:
+                _say(f"  declared verdict: {claim.declared}")
 
 
 @command.command(
-    "run", epilog="Exit code: 0 if every claim is certified, 1 if one is refuted or open, 2 for bad input."
+    "run",
+    epilog="Exit code: 0 if every claim has the verdict that its worksheet declares (certified, unless it "
+    "says otherwise), 1 if one has not, 2 for bad input.",
 )
 @click.argument("names", nargs=-1, metavar="[NAME|FILE|DIR...]")
 @click.option("--out", default="out", show_default=True, metavar="DIR", help="Where results go.")
@@ -163,7 +168,7 @@ def run_command(
         echo_json(run.to_json())
     else:
         _table(run)
-    return 0 if run.verdict == "certified" else 1
+    return 0 if run.as_declared else 1
 
 
 @contextmanager
@@ -211,11 +216,12 @@ def _table(run: Run) -> None:
         next(column for column in table.columns if column.header == name).justify = "right"
     colours = {"certified": "green", "refuted": "red", "open": "yellow"}
     for result in run.claims:
-        colour = colours.get(result.verdict, "green")
+        colour = "green" if result.as_declared else colours.get(result.verdict, "red")
         table.add_row(
             result.worksheet.name,
             result.claim.id,
-            f"[{colour}]{result.verdict}[/]",
+            f"[{colour}]{result.verdict}[/]"
+            + (", as declared" if result.claim.declared and result.as_declared else ""),
             str(len(result.instances)),
             str(result.count("refuted")),
             str(result.count("open")),

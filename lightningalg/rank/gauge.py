@@ -20,7 +20,8 @@ def gauge_columns(network: Network) -> np.ndarray:
     """Return, increasing, the parameters that remain when known symmetries fix the others.
 
     Every head: GL_a fixes an a x a block of K, the scaling of (A, V) one more entry unless the head is
-    normalised, and a linear layer that alone reads the head a square block of V. Free layers: one entry in each row that can be rescaled.
+    normalised, and a linear layer that alone reads the head a square block of V. Free layers: one entry in
+    each row that can be rescaled.
     Chains: GL of the hidden widths fixes blocks of V_i (i < l), and columns that the next layers cannot see
     are left out (MATH.md section 4, S1 to S3).
 

@@ -147,8 +147,8 @@ def independent_exponents(
             return ExponentWitness(count, points, rows, minor.determinant)
     raise UnsupportedError(
         f"the {count} exponents of the attention scores are not seen to be linearly independent modulo "
-        f"{jacobian.field.prime} (rank {minor.profile.rank} of {size}): formal exponentials prove no lower bound "
-        f"of this network's dimension; try another seed or a larger prime"
+        f"{jacobian.field.prime} (rank {minor.profile.rank} of {size}): formal exponentials prove no lower "
+        f"bound of this network's dimension; try another seed or a larger prime"
     )
 
 

@@ -18,8 +18,8 @@ def predicted_dimension(network: Network) -> int | None:
     A prediction proves nothing; ``Dimension.value`` is the certified number.
     Lightning chains: ``D`` of section 4. Residual networks of single heads and one layer of several heads
     (t >= 2): section 6, found in every case tried. Normalised chains: section 5; with several heads and
-    residual connections in all layers, or in one layer, the sum over all heads, found in every case tried. Monomial networks: the expected dimension,
-    which defective ones do not reach.
+    residual connections in all layers, or in one layer, the sum over all heads, found in every case tried.
+    Monomial networks: the expected dimension, which defective ones do not reach.
 
     Examples
     --------

@@ -265,6 +265,49 @@ def test_counterexamples_are_shown_with_their_numbers(every_verdict, capfd, in_t
     assert set(lines) == bad
 
 
+@pytest.mark.parametrize(
+    ("declared", "code"),
+    [
+        ("", 1),
+        ('verdict = "refuted"', 0),
+        ('verdict = "refuted"\ncounterexamples = 1', 0),
+        ('verdict = "refuted"\ncounterexamples = 2', 1),
+        ('verdict = "certified"', 1),
+        ('verdict = "open"', 1),
+    ],
+)
+def test_declared_verdicts_decide_the_exit_code(capfd, in_this_process, tmp_path, declared, code):
+    """The truth: 6 and 7. That the statement is refuted is what such a worksheet documents."""
+    text = f"""
+[[claim]]
+id = "six"
+kind = "dimension"
+expected = 6
+{declared}
+instances = [{{ widths = [2, 2], ranks = [1] }}, {{ widths = [2, 2], ranks = [2] }}]
+"""
+    path = write_sheet(tmp_path, text)
+    shown = call(capfd, "worksheet", "run", path, "--out", tmp_path / "out", "--json")
+    claim = json.loads(shown.out)["claims"][0]
+    assert shown.code == code and claim["verdict"] == "refuted"
+    assert claim["as_declared"] == (code == 0)
+    assert claim["declared"] == (declared.split('"')[1] if declared else "certified")
+
+
+def test_a_claim_declared_refuted_has_no_open_instance(in_this_process, tmp_path):
+    text = """
+[[claim]]
+id = "mixed"
+kind = "dimension"
+expected = 8
+verdict = "refuted"
+instances = [{ widths = [2, 2], ranks = [1] }, { kind = "monomial", widths = [3, 2, 3], degree = 1 }]
+"""
+    run = run_file(write_sheet(tmp_path, text), tmp_path / "out")
+    assert run.claims[0].verdict == "refuted" and run.claims[0].count("open") == 1
+    assert not run.as_declared
+
+
 def test_summary_agrees_with_the_certificates(every_verdict):
     _, out, _ = every_verdict
     summary = summary_of(out)
@@ -919,12 +962,13 @@ def test_all_packaged_worksheets_are_certified(library, tmp_path):
     run = run_worksheets(list(library.values()), out=tmp_path, jobs=os.cpu_count())
     assert run.complete
     for claim in run.claims:
-        assert claim.verdict == "certified", claim.claim.id
+        assert claim.as_declared and claim.verdict == (claim.claim.declared or "certified"), claim.claim.id
         assert claim.proof is not None and claim.proof.read_text(encoding="utf-8").startswith(
             "\\documentclass"
         )
         for result, instance in zip(claim.instances, claim.claim.instances, strict=True):
-            assert result.verified is True and result.verdict == "certified"
+            assert result.verified is True
+            assert result.verdict == "certified" or claim.claim.declared == "refuted"
             if claim.claim.kind == "dimension" and is_chain(instance):
                 certificate = json.loads(Path(result.task.path).read_text(encoding="utf-8"))
                 assert certificate["network"] == instance.table
@@ -932,7 +976,7 @@ def test_all_packaged_worksheets_are_certified(library, tmp_path):
                 assert certificate["claim"]["value"] == reference.deep_dimension(*chain_of(instance))
     assert sum(len(claim.instances) for claim in run.claims) >= 600
     summary = summary_of(tmp_path)
-    assert summary["complete"] and {claim["verdict"] for claim in summary["claims"]} == {"certified"}
+    assert summary["complete"] and all(claim["as_declared"] for claim in summary["claims"])
     assert len(list(tmp_path.glob("*/*/*.json"))) == sum(
         len(claim["instances"]) for claim in summary["claims"]
     )

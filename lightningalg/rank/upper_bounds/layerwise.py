@@ -16,7 +16,8 @@ def bound(network: Network) -> UpperBound:
     A block is an attention head, with the linear layer that alone reads it if there is one and neither
     shares its matrices, or any other layer with parameters. The value matrix of a head (times the linear
     layer) has bounded rank, and ``(A, V)`` and ``(cA, V/c)`` compute the same function, unless the head is
-    normalised; of other layers the parameters are counted. Tied layers have their owners' functions (FORMAT.md section 4.2).
+    normalised; of other layers the parameters are counted. Tied layers have their owners' functions
+    (FORMAT.md section 4.2).
     """
     blocks = []
     joined: set[str] = set()

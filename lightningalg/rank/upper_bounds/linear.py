@@ -1,4 +1,4 @@
-"""Networks that compute a linear map: a matrix whose rank the widths bound (MATH.md section 5, t = 1)."""
+"""Normalised attention on one token is linear: a matrix whose rank the widths bound (MATH.md section 5)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from lightningalg.rank.varieties import bounded_rank_rectangular
 def bound(network: Network) -> UpperBound | None:
     """Return the dimension of the matrices of the least rank that a layer on all paths allows.
 
-    Linear layers, sums and, on one token, normalised attention, whose softmax is then 1: ``f(X) = L X``, and L
-    factors through every layer that all paths pass (FORMAT.md section 4.2).
+    On one token the softmax is 1, and with linear layers and sums ``f(X) = L X``; L factors through every layer
+    that all paths pass (FORMAT.md section 4.2).
 
     Examples
     --------
@@ -22,8 +22,8 @@ def bound(network: Network) -> UpperBound | None:
     >>> bound(la.normalized((3, 2, 4), (1, 1), tokens=1)).value
     10
     """
-    kinds = (Linear, Sum) if network.tokens > 1 else (Linear, Sum, NormalizedAttention)
-    if not all(isinstance(node.layer, kinds) for node in network.nodes):
+    types = {type(node.layer) for node in network.nodes}
+    if network.tokens > 1 or NormalizedAttention not in types or types - {Linear, Sum, NormalizedAttention}:
         return None
     through = min(passed_by_all(network), key=lambda name: network.widths[name])
     rank = network.widths[through]

@@ -28,8 +28,8 @@ def normalized_flag_count(widths: tuple[int, ...], ranks: tuple[int, ...]) -> Fl
 def bound(network: Network) -> UpperBound | None:
     """Return ``dim <= D`` for a chain of single normalised heads on two or more tokens.
 
-    The map factors through the bundle over flags of the method ``flag``; a scaled matrix of scores gives another
-    softmax, so that no torus acts (MATH.md section 5; FORMAT.md section 4.2).
+    The map factors through the bundle over flags of the method ``flag``; scaled scores have another softmax,
+    so that no torus acts (MATH.md section 5; FORMAT.md section 4.2).
     """
     chain = normalized_chain(network)
     if chain is None or network.tokens == 1:
