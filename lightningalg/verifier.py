@@ -808,8 +808,8 @@ def node_values(
 ) -> tuple[list[Any], list[Any]]:
     """The values of all nodes; and intermediate products of attention layers, windows of convolutions.
 
-    ``x`` is X (d x t), ``powers`` has the matrix of exponentials for each normalised layer's node; None if the
-    ring has exponentials of its own.
+    ``x`` is X (d x t), ``powers`` has the matrix of exponentials for each normalised layer's node; it is None
+    if the ring has exponentials of its own.
     """
     product, transpose = ring.product, ring.transpose
     values: list[Any] = [x]
@@ -1461,7 +1461,7 @@ class LowerBound:
 
 @dataclass(frozen=True, slots=True)
 class Balls:
-    """A matrix of integers ``rows`` and one radius: the true entries lie within (rows[i][j] +- rad) / 2^bits."""
+    """Integers ``rows`` and one radius: the true entries lie within (rows[i][j] +- rad) / 2^bits."""
 
     rows: list[list[int]]
     rad: int
@@ -1548,7 +1548,8 @@ class BallArithmetic:
         return Balls(result, a.rad * layer.kernel)  # no entry is added to from two places of one row of a
 
     def join(self, parts: list[Balls]) -> Balls:
-        rows = [[x for part in rows for x in part] for rows in zip(*(part.rows for part in parts), strict=True)]
+        side_by_side = zip(*(part.rows for part in parts), strict=True)
+        rows = [[x for part in rows for x in part] for rows in side_by_side]
         return Balls(rows, max(part.rad for part in parts))
 
     def exponential(self, x: int) -> int:
@@ -1558,7 +1559,8 @@ class BallArithmetic:
         the one before times y, shifted and divided: off by e' <= e/256 + 2 < 2.01.  Terms are added until one
         is 0 or -1, after which all the rest together are below 2.  So N < q terms are off by at most
         2.01 N + 4.  The value is between 0 and 2^q; squaring doubles an error and adds 2 at most: after h
-        squarings it is below 2^h (2.01 N + 6) < 2^(h + 20), one unit of 2^-bits, as N < q < 2^18: bits <= 2^15, h <= 29.
+        squarings it is below 2^h (2.01 N + 6) < 2^(h + 20), one unit of 2^-bits, as N < q < 2^18: bits <= 2^15
+        and h <= 29.
         """
         h = max(0, x.bit_length() + 8 - self.bits)
         q = self.bits + h + 20
@@ -1697,10 +1699,11 @@ def integer_product(a: list[list[int]], b: list[list[int]]) -> list[list[int]]:
     return [[sum(map(mul, row, column)) for column in columns] for row in a]
 
 
-def is_nonsingular(minor: list[Balls], bits: int) -> bool:
+def is_nonsingular(minor: list[Balls], bits: int, may_eliminate: bool = True) -> bool:
     """Whether ||I - R J|| < 1 in the row-sum norm for every J within the balls and some R.
 
     Then Jx = 0 implies x = (I - R J) x, so x = 0.  Rows and columns are first multiplied by powers of two.
+    R is found by numpy; where that does not do, or numpy is absent, by elimination, if it may take its time.
     """
     sizes = [ball.largest().bit_length() for ball in minor]
     if not all(sizes):
@@ -1715,13 +1718,16 @@ def is_nonsingular(minor: list[Balls], bits: int) -> bool:
     shifts = [size - width for width in widths]
     matrix = [[x << s for x, s in zip(row, shifts, strict=True)] for row in matrix]
     total = sum(1 << s for s in shifts)  # the sum of a row's radii, in units of its radius
-    if len(matrix) > 30 and (np := optional("numpy")) and (inverse := float_inverse(np, matrix, size)):
-        if contracts(inverse, matrix, [rad * total for rad in rads], 60 + size):
+    totals = [rad * total for rad in rads]
+    if len(matrix) > 30 and (np := optional("numpy")):
+        inverse = float_inverse(np, matrix, size)
+        if inverse is not None and contracts(inverse, matrix, totals, 60 + size):
             return True
+    require_supported(may_eliminate, f"a minor of size {len(matrix)} that numpy's inverse does not prove")
     approximate = fixed_inverse(matrix, size, bits)
     if approximate is None:
         return False
-    return contracts(approximate, matrix, [rad * total for rad in rads], bits + size)
+    return contracts(approximate, matrix, totals, bits + size)
 
 
 def contracts(inverse: list[list[int]], matrix: list[list[int]], rads: list[int], size: int) -> bool:
@@ -1735,13 +1741,17 @@ def contracts(inverse: list[list[int]], matrix: list[list[int]], rads: list[int]
     return True
 
 
-def predicted_ball_seconds(network: Network, r: int, bits: int) -> float:
-    """Predicted time of one round in Python, in seconds: multiplications as in `predicted_seconds`, four for
-    each score's exponential and term; the inverse and the check r^3 each; longer integers take longer."""
+def predicted_ball_seconds(network: Network, r: int, bits: int) -> tuple[float, float, float]:
+    """Predicted seconds of one round: for the rows; for the proof with numpy and FLINT; for that without.
+
+    Rows: the multiplications of `predicted_seconds`, and for each score's exponential some bits/4 terms.  The
+    proof: r^3 multiplications for the product, twice as many for the inverse.  Longer integers take longer.
+    """
     rows = predicted_seconds(network, r)["python"] - 1e-7 * r**3 / 3
     scores = network.tokens**2 * sum(layer.type == NORMALIZED for layer in network.layers)
     words = 1 + bits / 256
-    return words * (2 * rows + 2e-7 * bits * r * scores + 4e-7 * r**3)
+    exponentials = 2e-7 * bits * r * scores
+    return words * (rows + exponentials), words * (1e-8 * r**3 + 2e-6 * r**2), words * 4e-7 * r**3
 
 
 @dataclass(frozen=True, slots=True)
@@ -1783,13 +1793,15 @@ class BallBound:
         require_supported(storage(network) <= LIMIT_STORAGE, f"{storage(network)} values per sample")
         bits, last = max(128, 2 * self.bits), max(1024, 8 * self.bits)
         while bits <= last:
-            seconds = predicted_ball_seconds(network, r, bits)
+            evaluation, quick, slow = predicted_ball_seconds(network, r, bits)
+            fast = r > 30 and optional("numpy") is not None and optional("flint") is not None
+            seconds = evaluation + (quick if fast else slow)
             what = f"a minor of size {r} in balls of {bits} bits (predicted {seconds:.0f} s"
             require_supported(seconds <= LIMIT_SECONDS, f"{what}, limit {LIMIT_SECONDS:.0f} s)")
             tell = report if seconds > 2 else silent
             minor = ball_minor(self.sampling, self.rows.indices(), self.columns.indices(), bits, tell)
             tell(f"{what}): inverse")
-            if is_nonsingular(minor, bits):
+            if is_nonsingular(minor, bits, evaluation + slow <= LIMIT_SECONDS):
                 return
             bits *= 2
         raise InvalidError("minor", f"not proved non-singular with balls of up to {bits // 2} bits")
@@ -2405,7 +2417,8 @@ def check_dimension(certificate: dict[str, Any], report: Report) -> str:
     if minor is not None:
         minor.verify(report)
     number = f"{lower} and {encode(upper)}" if relation == "between" else f"{encode(lower)}"
-    return f"dimension of {network} {words} {number} of {encode(network.parameters())} parameters ({strength})"
+    of = f"of {encode(network.parameters())} parameters ({strength})"
+    return f"dimension of {network} {words} {number} {of}"
 
 
 def parse_lower_bound(bound: Any, network: Network) -> LowerBound | BallBound:

@@ -89,7 +89,7 @@ def expand_runs(runs: Sequence[Sequence[int]]) -> list[int]:
 
 
 def stream_dyadics(seed: str, label: str, count: int) -> list[int]:
-    """Return the first ``count`` numerators of the dyadic rule for a label: odd, of absolute value below 2^16.
+    """Return the first ``count`` numerators of the dyadic rule for a label: odd, absolute values below 2^16.
 
     Numerator k is ``2 (w_k mod 2^16) + 1 - 2^16`` for word w_k of the stream (FORMAT.md section 4.1b).
 

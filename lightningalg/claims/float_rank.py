@@ -57,7 +57,7 @@ class FloatRankClaim(AbstractClaim):
         "dimension": "the dimension, where the bounds meet",
         "lower_bound": "proved lower bound",
         "upper_bound": "proved upper bound",
-        "float_maximum": f"numerical: the largest of numpy's ranks in {TRIALS} trials, standard normal weights",
+        "float_maximum": f"numerical: the largest of numpy's ranks in {TRIALS} trials, normal weights",
         "float_wrong": "numerical: how many of these trials do not give the dimension",
         "scaled_maximum": "numerical: the largest with weights divided by the root of their columns",
         "scaled_wrong": "numerical: how many of those do not give the dimension",

@@ -39,7 +39,7 @@ _ARGUMENTS = {
               help="How many primes to try while the bounds differ.")  # fmt: skip
 @click.option("--engine", default="auto", show_default=True, help="Elimination: auto, flint or blocked.")
 @click.option("--lower-bound", default="auto", show_default=True, metavar="METHOD",
-              help="auto, minor or exponential (exact, modulo a prime), or ball (interval arithmetic).")  # fmt: skip
+              help="auto, minor or exponential (modulo a prime), or ball (interval arithmetic).")  # fmt: skip
 @click.option("--max-memory", type=Finite(min=0.001), default=4.0, show_default=True,
               metavar="GiB", help="Refuse, before it starts, what needs more.")  # fmt: skip
 def command(

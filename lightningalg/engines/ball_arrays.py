@@ -134,11 +134,12 @@ class BallArray(AbstractReal):
     def exp(self) -> BallArray:
         """Return the exponentials; infinite radii beyond +-600 or for radii above 1.
 
-        For a midpoint m let k = rint(m / ln 2) and s = m - k ln 2, so |s| < 0.35. With t = fl(m - k _LN2_HIGH),
-        |t| < 0.35, the computed s is off by at most u |t| + 2 u k |_LN2_LOW| + u |s| + k 2^-86 < u. Horner's rule
-        h_i = 1 + s h_{i+1} / i, h_14 = 1, is off by e_i <= |s| / i (e_{i+1} + 2.1 u |h_{i+1}|) + 1.1 u |h_i|, which
-        is below 2.1 u for i = 2 and below 4 u for i = 1; the remainder is below 0.35^14 / 14! 1.1 < u / 10. As
-        0.7 < e^s < 1.42 the relative error is below (1.5 + 4 + 0.1) u / 0.7 < 8 u; 2^-49 = 16 u is taken.
+        For a midpoint m let k = rint(m / ln 2) and s = m - k ln 2, so |s| < 0.35. With the rounded difference
+        t of m and k _LN2_HIGH, |t| < 0.35, the computed s is off by at most u |t| + 2 u k |_LN2_LOW| + u |s|
+        + k 2^-86 < u. Horner's rule h_i = 1 + s h_{i+1} / i, h_14 = 1, is off by
+        e_i <= |s| / i (e_{i+1} + 2.1 u |h_{i+1}|) + 1.1 u |h_i|, which is below 2.1 u for i = 2 and below 4 u
+        for i = 1; the remainder is below 0.35^14 / 14! 1.1 < u / 10. As 0.7 < e^s < 1.42 the relative error is
+        below (1.5 + 4 + 0.1) u / 0.7 < 8 u; 2^-49 = 16 u is taken.
         For |x - m| <= r <= 1: |e^x - e^m| <= e^m r (1 + r).
         """
         inside = (np.abs(self.mid) <= _LARGEST_EXPONENT) & (self.rad <= 1.0)
@@ -157,8 +158,8 @@ class BallArray(AbstractReal):
         """Return the softmax of every column.
 
         First that of the midpoints; the same number taken from a whole column changes nothing. For scores
-        off by at most r the softmax s is off by at most r / 2, as the absolute values of a row of its derivative
-        add up to 2 s (1 - s) <= 1/2, and by at most s (e^2r - 1) <= s 2 r (1 + 2 r) if 2 r <= 1.
+        off by at most r the softmax s is off by at most r / 2, as the absolute values of a row of its
+        derivative add up to 2 s (1 - s) <= 1/2, and by at most s (e^2r - 1) <= s 2 r (1 + 2 r) if 2 r <= 1.
         """
         shift = BallArray(-self.mid.max(axis=-2, keepdims=True))
         powers = (BallArray(self.mid) + shift).exp()

@@ -56,10 +56,11 @@ def fixed_point_pivots(
     down = sizes.max(axis=1, keepdims=True)
     across = (sizes - down).max(axis=0, keepdims=True)
     shifts = bits - down - across
-    work = np.array(
-        [[_fixed(x, int(s)) for x, s in zip(row, ss, strict=True)] for row, ss in zip(rows, shifts, strict=True)],
-        dtype=object,
-    )  # fmt: skip
+    fixed = [
+        [_fixed(entry, int(shift)) for entry, shift in zip(row, down_by, strict=True)]
+        for row, down_by in zip(rows, shifts, strict=True)
+    ]
+    work = np.array(fixed, dtype=object)
     return _fixed_pivots(work, most, bits)
 
 

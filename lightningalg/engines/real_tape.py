@@ -62,7 +62,7 @@ class AbstractReal(ABC):
 
     @abstractmethod
     def put_rows(self, numbers: Sequence[int], height: int) -> Self:
-        """Return the matrix of this height to whose row ``numbers[k]`` row k is added: undoes ``take_rows``."""
+        """Return the matrix of this height to whose row ``numbers[k]`` row k is added."""
 
     @property
     @abstractmethod

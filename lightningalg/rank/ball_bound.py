@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -54,10 +53,10 @@ def ball_lower_bound(
     """Prove ``generic rank >= r`` by an r x r minor that contains no singular matrix, at one dyadic point.
 
     The entries of the sampled Jacobian are enclosed in balls, first in float64 with rigorous rounding
-    errors, then by arb with 64 bits and more. Pivoting in floating point chooses the minor; that it is not singular
-    is proved by ``||I - R J|| < 1``. No algebra modulo a prime, no theorem on exponentials: independent
-    of the other lower bounds. Where the rank at the point is below ``target`` balls cannot tell, and
-    the search ends when neither precision nor more samples find more.
+    errors, then by arb with 64 bits and more. Pivoting in floating point chooses the minor; that it is not
+    singular is proved by ``||I - R J|| < 1``. No algebra modulo a prime, no theorem on exponentials:
+    independent of the other lower bounds. Where the rank at the point is below ``target`` balls cannot
+    tell, and the search ends when neither precision nor more samples find more.
 
     Parameters
     ----------
@@ -164,8 +163,9 @@ class _Search:
         predicted = entries * 8 / 2**30
         if not predicted <= self.max_memory:
             raise TooLargeError(
-                f"balls for a {rows} x {self.network.parameter_count} Jacobian need about {predicted:.1f} GiB, "
-                f"more than the limit of {self.max_memory:g} GiB: raise it with --max-memory (max_memory=)"
+                f"balls for a {rows} x {self.network.parameter_count} Jacobian need about {predicted:.1f} "
+                f"GiB, more than the limit of {self.max_memory:g} GiB: raise it with --max-memory "
+                f"(max_memory=)"
             )
 
 

@@ -25,7 +25,7 @@ WEIGHTS = ("standard", "scaled")
 
 @dataclass(frozen=True, slots=True)
 class FloatTrials:
-    """Ranks by ``numpy.linalg.matrix_rank`` with its default tolerance, one for each trial. ``numerical`` only.
+    """Ranks by ``numpy.linalg.matrix_rank`` with its default tolerance, one for each trial: ``numerical``.
 
     ``None``: no answer, as numbers overflow or the singular values do not converge.
     """
