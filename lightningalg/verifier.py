@@ -1559,8 +1559,8 @@ class BallArithmetic:
         the one before times y, shifted and divided: off by e' <= e/256 + 2 < 2.01.  Terms are added until one
         is 0 or -1, after which all the rest together are below 2.  So N < q terms are off by at most
         2.01 N + 4.  The value is between 0 and 2^q; squaring doubles an error and adds 2 at most: after h
-        squarings it is below 2^h (2.01 N + 6) < 2^(h + 20), one unit of 2^-bits, as N < q < 2^18: bits <= 2^15
-        and h <= 29.
+        squarings it is below 2^h (2.01 N + 6) < 2^(h + 20), one unit of 2^-bits, as N < q < 2^18: bits <= 2^15,
+        h <= 29.
         """
         h = max(0, x.bit_length() + 8 - self.bits)
         q = self.bits + h + 20
@@ -2826,6 +2826,119 @@ def check_identity(certificate: dict[str, Any], report: Report) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
+# §9  Kind `normalized-fibre`
+# ------------------------------------------------------------------------------------------------------------
+
+
+def rational_determinant(rows: Sequence[Sequence[Fraction]], work: Work) -> Fraction:
+    """The exact determinant: rows are made integral, then eliminated without fractions (Bareiss)."""
+    n, scale = len(rows), 1
+    matrix = []
+    for row in rows:
+        own = math.lcm(*(x.denominator for x in row))
+        scale *= own
+        matrix.append([int(x * own) for x in row])
+    bits = max((x.bit_length() for row in matrix for x in row), default=0)
+    work.spend(n**3 * (1 + bits * n // 4096))
+    sign, previous = 1, 1
+    for k in range(n):
+        pivot = next((i for i in range(k, n) if matrix[i][k]), None)
+        if pivot is None:
+            return Fraction(0)
+        if pivot != k:
+            matrix[k], matrix[pivot] = matrix[pivot], matrix[k]
+            sign = -sign
+        top, head = matrix[k], matrix[k][k]
+        for i in range(k + 1, n):
+            row, factor = matrix[i], matrix[i][k]
+            pairs = zip(row[k + 1 :], top[k + 1 :], strict=True)
+            matrix[i] = [0] * (k + 1) + [(head * x - factor * y) // previous for x, y in pairs]
+        previous = head
+    return Fraction(sign * previous, scale)
+
+
+def check_normalized_fibre(certificate: dict[str, Any], report: Report) -> str:
+    network = parse_network(certificate["network"])
+    layer = network.layers[0]
+    single = len(network.layers) == 1 and layer.type == NORMALIZED and network.tokens >= 2
+    require(single, "network", f"{network}: not one {NORMALIZED} layer on two or more tokens")
+    claim = certificate["claim"]
+    require(isinstance(claim, dict), "claim", "claim is {}, not an object", claim)
+    scope = claim.get("scope")
+    require(scope in ("all", "point"), "claim", "scope is {}, not all or point", scope)
+    check_strength_and_provenance(certificate)
+    what = all_normalized_fibres if scope == "all" else normalized_fibre_at
+    return what(certificate, network, layer, Work("exact linear algebra"))
+
+
+def all_normalized_fibres(certificate: dict[str, Any], network: Network, layer: Layer, work: Work) -> str:
+    """2d - 1 distinct nodes s: of the vectors (1, s, ..., s^(d-1)) any d are independent (Vandermonde); and a
+    basis of tokens."""
+    d, check = layer.d_in, "basis"
+    claim = fields(certificate["claim"], "claim", "claim", ("quantity", "scope", "inputs", "dimension"))
+    dimension = rank_variety(d, layer.rank) + d * layer.d_out
+    compare("claim", "quantity", claim["quantity"], "fibre")
+    compare("claim", "inputs", claim["inputs"], encode(2 * d * d))
+    compare("claim", "dimension", claim["dimension"], encode(dimension))
+    witness = fields(certificate["witness"], "fields", "witness", ("nodes", "tokens", "determinant"))
+    nodes = [fraction(s, check, "node") for s in array(witness["nodes"], check, "nodes")]
+    require(len(nodes) == 2 * d - 1, check, f"{len(nodes)} nodes, {2 * d - 1} are needed")
+    require(len(set(nodes)) == len(nodes), check, "two nodes are equal")
+    tokens = rational_matrix(witness["tokens"], d, d, check, "tokens")
+    check_determinant(witness["determinant"], tokens, work)
+    points = f"for V != 0 the fibre in (A, V) is a point, determined by {2 * d * d} inputs"
+    rest = "for V = 0 it is all A"
+    if layer.rank <= d:
+        rest += f"; where rank A = {layer.rank} it is in (Q, K, V) the GL_{layer.rank} orbit"
+    return f"{network}: {points}; {rest}; dimension {encode(dimension)} (exact)"
+
+
+def check_determinant(stated: Any, rows: list[list[Fraction]], work: Work) -> None:
+    value = fraction(stated, "determinant", "determinant")
+    require(value != 0, "determinant", "determinant is 0")
+    found = rational_determinant(rows, work)
+    require(found == value, "determinant", f"stated {{}}, recomputed {RawText(found)}", stated)
+
+
+def normalized_fibre_at(certificate: dict[str, Any], network: Network, layer: Layer, work: Work) -> str:
+    """d^2 pairs (x, y) with V(x - y) != 0 whose vectors (x - y) (x) y are a basis; none if V = 0."""
+    d, check = layer.d_in, "basis"
+    claim = fields(certificate["claim"], "claim", "claim", ("quantity", "scope", "fibre", "rank", "orbit"))
+    compare("claim", "quantity", claim["quantity"], "fibre")
+    witness = fields(certificate["witness"], "fields", "witness", ("parameters", "pairs", "determinant"))
+    listed = array(witness["parameters"], "parameters", "parameters")
+    count = network.parameters()
+    require(len(listed) == count, "parameters", f"{len(listed)} parameters, {count} are needed")
+    work.spend(d * d * layer.rank + d**4)
+    values = [fraction(value, "parameters", "parameter") for value in listed]
+    rows = [values[start : start + d] for start in range(0, count, d)]
+    q, k, v = rows[: layer.rank], rows[layer.rank : 2 * layer.rank], rows[2 * layer.rank :]
+    columns = list(zip(*q, strict=True))
+    attention = [[sum(map(mul, key, query)) for query in columns] for key in zip(*k, strict=True)]
+    rank = rational_rank(attention, work)
+    compare("claim", "rank", claim["rank"], rank)
+    is_zero = not any(any(row) for row in v)
+    compare("claim", "fibre", claim["fibre"], "all attention matrices" if is_zero else "point")
+    compare("claim", "orbit", claim["orbit"], not is_zero and rank == layer.rank)
+    if is_zero:
+        for key in ("pairs", "determinant"):
+            require(witness[key] is None, check, f"{key} where V = 0")
+        return f"{network}: V = 0 at the point, and its fibre in (A, V) is all A (exact)"
+    vectors = []
+    for pair in array(witness["pairs"], check, "pairs"):
+        x, y = rational_matrix(pair, 2, d, check, "pair")
+        w = [s - t for s, t in zip(x, y, strict=True)]
+        moved = any(sum(map(mul, row, w)) for row in v)
+        require(moved, check, "V (x - y) = 0 for the pair {}", pair)
+        vectors.append([s * t for s in w for t in y])
+        require(len(vectors) <= d * d, check, f"more than {d * d} pairs")
+    require(len(vectors) == d * d, check, f"{len(vectors)} pairs, {d * d} are needed")
+    check_determinant(witness["determinant"], vectors, work)
+    orbit = f", in (Q, K, V) the GL_{layer.rank} orbit" if rank == layer.rank else f", rank A = {rank}"
+    return f"{network}: the fibre through the point is a point in (A, V){orbit} (exact)"
+
+
+# ------------------------------------------------------------------------------------------------------------
 # §7  Verdict
 # ------------------------------------------------------------------------------------------------------------
 
@@ -2833,6 +2946,7 @@ KINDS: dict[str, tuple[str, Callable[[dict[str, Any], Report], str]]] = {
     "dimension": ("network", check_dimension),
     "degrees": ("network", check_degrees),
     "matrix-identity": ("identity", check_identity),
+    "normalized-fibre": ("network", check_normalized_fibre),
 }
 COMMON_KEYS = ("format", "version", "kind", "claim", "witness", "strength", "provenance", "sha256")
 

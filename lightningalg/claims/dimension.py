@@ -144,10 +144,10 @@ def dimension(
     positive_size(primes, "primes")
     bounds = upper_bounds(network)
     upper = bounds[0]
-    search = {"target": upper.value, "seed": str(seed), "max_memory": max_memory, "progress": progress}
+    search: dict[str, Any] = {"target": upper.value, "seed": str(seed), "max_memory": max_memory, "progress": progress}
     lower: LowerBound | BallBound
     if _method(network, lower_bound) == "ball":
-        lower = ball_lower_bound(network, **search)  # type: ignore[arg-type]
+        lower = ball_lower_bound(network, **search)
     else:
         attempt = partial(rank_lower_bound, network, choose=partial(linear_algebra, name=engine), **search)
         lower = _best_lower_bound(network, upper.value, primes, prime, attempt)
