@@ -13,8 +13,8 @@ from lightningalg.rank.varieties import bounded_rank_rectangular
 def bound(network: Network) -> UpperBound | None:
     """Return the dimension of the matrices of the least rank that a layer on all paths allows.
 
-    On one token the softmax is 1, and with linear layers and sums ``f(X) = L X``; L factors through every layer
-    that all paths pass (FORMAT.md section 4.2).
+    On one token the softmax is 1, and with linear layers and sums ``f(X) = L X``; L factors through every
+    layer that all paths pass (FORMAT.md section 4.2).
 
     Examples
     --------
