@@ -2850,8 +2850,8 @@ def rational_determinant(rows: Sequence[Sequence[Fraction]], work: Work) -> Frac
             sign = -sign
         top, head = matrix[k], matrix[k][k]
         for i in range(k + 1, n):
-            row, factor = matrix[i], matrix[i][k]
-            pairs = zip(row[k + 1 :], top[k + 1 :], strict=True)
+            factor = matrix[i][k]
+            pairs = zip(matrix[i][k + 1 :], top[k + 1 :], strict=True)
             matrix[i] = [0] * (k + 1) + [(head * x - factor * y) // previous for x, y in pairs]
         previous = head
     return Fraction(sign * previous, scale)

@@ -7,6 +7,7 @@ values) for some real matrix R: if Jx = 0, then x = (I - R J) x. Any R will do: 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import flint
@@ -27,41 +28,58 @@ def _exponents(sizes: np.ndarray) -> np.ndarray:
     return np.ldexp(1.0, -np.clip(exponents, -1000, 1000))
 
 
-def equilibrated(matrix: np.ndarray) -> np.ndarray:
-    """Return the matrix with rows and columns multiplied by powers of two so that entries are at most 1."""
-    result = matrix * _exponents(np.abs(matrix).max(axis=1, initial=0.0))[:, None]
-    return result * _exponents(np.abs(result).max(axis=0, initial=0.0))
+def _scales(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return powers of two for rows and columns with which the entries become at most 1."""
+    rows = _exponents(np.abs(matrix).max(axis=1, initial=0.0))[:, None]
+    return rows, _exponents(np.abs(matrix * rows).max(axis=0, initial=0.0))
 
 
-def float_pivots(matrix: np.ndarray, most: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return rows and columns, increasing, of a minor that floating point takes for non-singular.
+@dataclass(frozen=True, slots=True)
+class Pivots:
+    """Rows and columns of pivots, in the order in which they were found: a choice that proves nothing.
+
+    The first ``trusted`` pivots exceed all radii.
+    """
+
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    trusted: int
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def first(self, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return rows and columns of the first so many pivots, increasing."""
+        return tuple(sorted(self.rows[:count])), tuple(sorted(self.columns[:count]))
+
+
+def float_pivots(matrix: BallArray, most: int) -> Pivots:
+    """Return the pivots of a minor of the balls that looks non-singular.
 
     Elimination with the largest entry as pivot, until a pivot is not above rounding, or ``most`` are found.
-    A choice: it proves nothing.
 
     Examples
     --------
-    >>> float_pivots(np.array([[1.0, 2.0, 0.0], [3.0, 6.0, 1.0]]), 3)
-    ((0, 1), (1, 2))
+    >>> float_pivots(BallArray(np.array([[1.0, 2.0, 0.0], [3.0, 6.0, 1.0]])), 3).first(2)
+    ((0, 1), (0, 2))
     """
-    work = equilibrated(np.where(np.isfinite(matrix), matrix, 0.0))
-    return _pivots(work, most, _FLOAT_TOLERANCE * float(np.abs(work).max(initial=0.0)))
+    usable = np.isfinite(matrix.mid) & np.isfinite(matrix.rad)
+    mid = np.where(usable, matrix.mid, 0.0)
+    rows, columns = _scales(mid)
+    noise = float((np.where(usable, matrix.rad, 0.0) * rows * columns).max(initial=0.0))
+    return _pivots(mid * rows * columns, most, noise)
 
 
-def fixed_point_pivots(
-    rows: Sequence[Sequence[Any]], most: int, bits: int
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the same for midpoints of ``flint.arb`` entries, with ``bits`` bits instead of 53."""
+def fixed_point_pivots(rows: Sequence[Sequence[Any]], most: int, bits: int) -> Pivots:
+    """Return the same for balls ``flint.arb``, with ``bits`` bits instead of 53."""
     sizes = np.array([[_exponent(entry) for entry in row] for row in rows], dtype=np.int64)
     down = sizes.max(axis=1, keepdims=True)
     across = (sizes - down).max(axis=0, keepdims=True)
-    shifts = bits - down - across
-    fixed = [
-        [_fixed(entry, int(shift)) for entry, shift in zip(row, down_by, strict=True)]
-        for row, down_by in zip(rows, shifts, strict=True)
-    ]
-    work = np.array(fixed, dtype=object)
-    return _fixed_pivots(work, most, bits)
+    shifts = (bits - down - across).tolist()
+    pairs = [list(zip(row, by, strict=True)) for row, by in zip(rows, shifts, strict=True)]
+    work = np.array([[_fixed(entry.mid(), by) for entry, by in row] for row in pairs], dtype=object)
+    noise = max(_fixed(entry.rad(), by) for row in pairs for entry, by in row)
+    return _fixed_pivots(work, most, bits, noise)
 
 
 _NOTHING = -(2**40)
@@ -75,50 +93,54 @@ def _exponent(entry: Any) -> int:
     return int(exponent) + abs(int(mantissa)).bit_length() if mantissa else _NOTHING
 
 
-def _fixed(entry: Any, shift: int) -> int:
-    """Return the midpoint times 2^shift, rounded down."""
-    if not entry.is_finite():
+def _fixed(number: Any, shift: int) -> int:
+    """Return an exact number times 2^shift, rounded down; 0 for what is not finite, or out of all range."""
+    if not number.is_finite() or abs(shift) > 2**30:
         return 0
-    mantissa, exponent = entry.mid().man_exp()
+    mantissa, exponent = number.man_exp()
     total = int(exponent) + shift
     value = int(mantissa)
     if not value:
         return 0
-    return value << total if total >= 0 else value >> min(-total, value.bit_length() + 1)
+    return value << total if total >= 0 else value >> min(-total, abs(value).bit_length() + 1)
 
 
-def _pivots(work: np.ndarray, most: int, tolerance: float) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _pivots(work: np.ndarray, most: int, noise: float) -> Pivots:
     height, width = work.shape
     rows, columns = np.arange(height), np.arange(width)
-    rank = 0
+    rank = trusted = 0
     while rank < min(most, height, width):
         part = work[rank:, rank:]
         flat = int(np.abs(part).argmax())
         i, j = rank + flat // part.shape[1], rank + flat % part.shape[1]
-        if not abs(work[i, j]) > tolerance:
+        size = abs(work[i, j])
+        if not size > _FLOAT_TOLERANCE:
             break
+        trusted += bool(trusted == rank and size > noise)
         _swap(work, rows, columns, rank, i, j)
         factors = work[rank + 1 :, rank] / work[rank, rank]
         work[rank + 1 :, rank + 1 :] -= np.outer(factors, work[rank, rank + 1 :])
         rank += 1
-    return _increasing(rows[:rank]), _increasing(columns[:rank])
+    return Pivots(tuple(rows[:rank].tolist()), tuple(columns[:rank].tolist()), trusted)
 
 
-def _fixed_pivots(work: np.ndarray, most: int, bits: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _fixed_pivots(work: np.ndarray, most: int, bits: int, noise: int) -> Pivots:
     height, width = work.shape
     rows, columns = np.arange(height), np.arange(width)
-    rank = 0
+    rank = trusted = 0
     while rank < min(most, height, width):
         part = work[rank:, rank:]
         flat = int(np.abs(part).argmax())
         i, j = rank + flat // part.shape[1], rank + flat % part.shape[1]
-        if not abs(work[i, j]) >> _LOST_BITS:
+        size = abs(work[i, j])
+        if not size >> _LOST_BITS:
             break
+        trusted += bool(trusted == rank and size > noise)
         _swap(work, rows, columns, rank, i, j)
         factors = (work[rank + 1 :, rank] << bits) // work[rank, rank]
         work[rank + 1 :, rank + 1 :] -= (factors[:, None] * work[rank, rank + 1 :][None, :]) >> bits
         rank += 1
-    return _increasing(rows[:rank]), _increasing(columns[:rank])
+    return Pivots(tuple(rows[:rank].tolist()), tuple(columns[:rank].tolist()), trusted)
 
 
 def _swap(work: np.ndarray, rows: np.ndarray, columns: np.ndarray, rank: int, i: int, j: int) -> None:
@@ -126,10 +148,6 @@ def _swap(work: np.ndarray, rows: np.ndarray, columns: np.ndarray, rank: int, i:
     work[:, [rank, j]] = work[:, [j, rank]]
     rows[[rank, i]] = rows[[i, rank]]
     columns[[rank, j]] = columns[[j, rank]]
-
-
-def _increasing(numbers: np.ndarray) -> tuple[int, ...]:
-    return tuple(sorted(int(number) for number in numbers))
 
 
 def proved_by_floats(minor: BallArray) -> bool:
@@ -146,11 +164,9 @@ def proved_by_floats(minor: BallArray) -> bool:
     """
     if not (np.isfinite(minor.mid).all() and np.isfinite(minor.rad).all()):
         return False
-    left = _exponents(np.abs(minor.mid).max(axis=1))[:, None]
-    scaled = minor.mid * left
-    right = _exponents(np.abs(scaled).max(axis=0))
+    left, right = _scales(minor.mid)
     # powers of two change no midpoint; a radius lost below the normal range comes back with the tiny one
-    balls = BallArray(scaled * right, minor.rad * left * right + 1e-300)
+    balls = BallArray(minor.mid * left * right, minor.rad * left * right + 1e-300)
     try:
         inverse = np.linalg.inv(balls.mid)
     except np.linalg.LinAlgError:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from lightningalg.certificates.records import BallWitness
 from lightningalg.certificates.sampling import validate_seed
 from lightningalg.engines.ball_arrays import BallArray
 from lightningalg.engines.ball_minors import (
+    Pivots,
     fixed_point_pivots,
     float_pivots,
     proved_by_arb,
@@ -25,7 +28,9 @@ SPARE_ROWS = 10
 #: enlargements of the sampled Jacobian without growth after which the rank is believed
 PATIENCE = 2
 #: the precisions that are tried, in bits; 53: numpy
-PRECISIONS = (53, 64, 128, 256, 512, 1024)
+PRECISIONS = (53, 64, 128, 256, 512, 1024, 2048)
+#: how many doublings of the precision must leave a rank as it is
+_STABLE = 2
 #: up to here minors chosen by float64 are tried
 _TRUST = 128
 DEFAULT_MEMORY = 4.0
@@ -105,8 +110,8 @@ def ball_lower_bound(
         count += max(SPARE_ROWS, count // 4)
     if best is None:
         raise InputError(
-            f"no derivative could be separated from zero with up to {PRECISIONS[-1]} bits at seed {seed}: "
-            f"try another seed"
+            f"balls of up to {PRECISIONS[-1]} bits prove nothing of {network} at seed {seed} (they lose many "
+            f"bits in every layer with a softmax): try another seed or another lower bound"
         )
     return best
 
@@ -123,39 +128,43 @@ class _Search:
         """Return the best bound with this many samples, over growing precision."""
         self._check_memory(count)
         best: BallBound | None = None
-        last = -1
+        seen: list[int] = []
         for found, expected in self._attempts(count):
             if found is not None and (best is None or found.witness.value > best.witness.value):
                 best = found
-            proved = best is not None and best.witness.value >= expected
-            if best is not None and (best.witness.value >= self.target or (proved and expected == last)):
+            seen.append(expected)
+            if best is None:
+                continue
+            # balls never show that a rank is small: believe it when growing precision keeps seeing it
+            stable = len(seen) > _STABLE and len(set(seen[-_STABLE - 1 :])) == 1
+            if best.witness.value >= self.target or (stable and best.witness.value >= expected):
                 break
-            last = expected
         return best
 
     def _attempts(self, count: int) -> Iterator[tuple[BallBound | None, int]]:
         """Yield for each precision the bound, if proved, and the rank that this precision sees."""
         point = dyadic_point(self.network, self.seed, range(count))
         shape = (count, self.network.parameter_count)
-        rows: tuple[int, ...] = ()
-        columns: tuple[int, ...] = ()
+        pivots = Pivots((), (), 0)
         for bits in PRECISIONS:
             self.progress(f"Jacobian in balls of {bits} bits: {shape[0]} x {shape[1]}")
+            prove: Callable[[Sequence[int], Sequence[int]], bool]
             if bits == PRECISIONS[0]:
                 balls = ball_rows(self.network, point)
-                rows, columns = float_pivots(balls.mid, self.target)
-                proved = bool(rows) and proved_by_floats(_ball_minor(balls, rows, columns))
+                pivots = float_pivots(balls, self.target)
+                prove = partial(_proved_by_floats, balls)
                 engine = "numpy (midpoints and radii)"
             else:
                 matrix = arb_rows(self.network, point, bits)
                 # the choice of a lower precision stays while it is as good as it can be: it is the proof that
                 # lacks bits, and pivoting with more of them is slow
-                if len(rows) < self.target or bits > _TRUST:
-                    rows, columns = fixed_point_pivots(matrix, self.target, bits)
-                proved = bool(rows) and proved_by_arb([[matrix[i][j] for j in columns] for i in rows], bits)
+                if len(pivots) < self.target or bits > _TRUST:
+                    pivots = fixed_point_pivots(matrix, self.target, bits)
+                prove = partial(_proved_by_arb, matrix, bits)
                 engine = f"arb ({bits} bits)"
-            witness = BallWitness(self.seed, rows, columns, bits) if proved else None
-            yield None if witness is None else BallBound(witness, engine, shape), len(rows)
+            chosen = _first_proved(pivots, prove)
+            witness = None if chosen is None else BallWitness(self.seed, *chosen, bits)
+            yield None if witness is None else BallBound(witness, engine, shape), len(pivots)
 
     def _check_memory(self, rows: int) -> None:
         """Midpoints, radii and the copies that elimination and proof work on; values of one evaluation."""
@@ -169,6 +178,23 @@ class _Search:
             )
 
 
-def _ball_minor(matrix: BallArray, rows: tuple[int, ...], columns: tuple[int, ...]) -> BallArray:
+def _first_proved(
+    pivots: Pivots, prove: Callable[[Sequence[int], Sequence[int]], bool]
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return the minor of all pivots if it can be proved, else that of those above all radii, or ``None``."""
+    for count in dict.fromkeys((len(pivots), pivots.trusted)):
+        rows, columns = pivots.first(count)
+        if rows and prove(rows, columns):
+            return rows, columns
+    return None
+
+
+def _proved_by_floats(balls: BallArray, rows: Sequence[int], columns: Sequence[int]) -> bool:
     chosen = np.ix_(rows, columns)
-    return BallArray(matrix.mid[chosen], matrix.rad[chosen])
+    return proved_by_floats(BallArray(balls.mid[chosen], balls.rad[chosen]))
+
+
+def _proved_by_arb(
+    matrix: Sequence[Sequence[Any]], bits: int, rows: Sequence[int], columns: Sequence[int]
+) -> bool:
+    return proved_by_arb([[matrix[i][j] for j in columns] for i in rows], bits)
