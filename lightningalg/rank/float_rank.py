@@ -16,7 +16,7 @@ from lightningalg.networks.network import Network
 
 TRIALS = 5
 #: rows of the Jacobian for each parameter
-_ROWS = 4
+_ROWS = 2
 _MOST_ENTRIES = 4_000_000
 
 #: how weights are drawn: ``standard`` normal, or divided by the root of the number of columns
@@ -48,10 +48,11 @@ class FloatTrials:
 def float_trials(network: Network, weights: str = "standard") -> FloatTrials:
     """Return numpy's ranks of the Jacobian in float64 at five pseudo-random points.
 
-    All outputs at so many standard normal inputs that there are at least four times as many rows as
-    parameters; derivatives by reverse differentiation, exact but for rounding. Trial k uses
-    ``numpy.random.default_rng(k)``: the same numbers everywhere, but the last digits, and so a rank near
-    the tolerance, may depend on numpy's libraries.
+    Two rows for each parameter: the derivative of one standard normal functional of the output at one
+    standard normal input, by reverse differentiation, exact but for rounding. (All outputs at few inputs would
+    be structurally deficient; one functional for each input never was, with ten rows more than the rank.)
+    Trial k uses ``numpy.random.default_rng(k)``: the same numbers everywhere, but the last digits, and so a
+    rank near the tolerance, may depend on numpy's libraries.
 
     Parameters
     ----------
@@ -71,27 +72,24 @@ def float_trials(network: Network, weights: str = "standard") -> FloatTrials:
     >>> str(float_trials(la.lightning((2, 2), (1,))))  # the dimension is 6
     '6, 6, 6, 6, 6'
     """
-    outputs = network.output_width * network.tokens
-    inputs = -(-_ROWS * network.parameter_count // outputs)
-    if inputs * outputs * network.parameter_count > _MOST_ENTRIES:
+    rows = _ROWS * network.parameter_count
+    if rows * network.parameter_count > _MOST_ENTRIES:
         raise TooLargeError(
-            f"a Jacobian of {inputs * outputs} x {network.parameter_count}: singular values of at most "
-            f"{_MOST_ENTRIES:,} entries are computed"
+            f"a Jacobian of {rows} x {network.parameter_count}: singular values of at most {_MOST_ENTRIES:,} "
+            f"entries are computed"
         )
-    return FloatTrials(tuple(_rank(_jacobian(network, seed, inputs, weights)) for seed in range(TRIALS)))
+    return FloatTrials(tuple(_rank(_jacobian(network, seed, rows, weights)) for seed in range(TRIALS)))
 
 
-def _jacobian(network: Network, seed: int, inputs: int, weights: str) -> np.ndarray:
+def _jacobian(network: Network, seed: int, rows: int, weights: str) -> np.ndarray:
     rng = np.random.default_rng(seed)
     parameters = rng.standard_normal(network.parameter_count)
     if weights == "scaled":
         for block in network.parameter_blocks:
             parameters[block.offset : block.offset + block.size] /= np.sqrt(block.shape[1])
-    X = rng.standard_normal((inputs, network.width, network.tokens))
-    outputs = network.output_width * network.tokens
-    unit = np.eye(outputs).reshape(outputs, network.output_width, network.tokens)
-    every = RealPoint(parameters, np.repeat(X, outputs, axis=0), np.tile(unit, (inputs, 1, 1)))
-    return float_rows(network, every)
+    inputs = rng.standard_normal((rows, network.width, network.tokens))
+    functionals = rng.standard_normal((rows, network.output_width, network.tokens))
+    return float_rows(network, RealPoint(parameters, inputs, functionals))
 
 
 def _rank(matrix: np.ndarray) -> int | None:
