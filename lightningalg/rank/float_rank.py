@@ -49,8 +49,8 @@ def float_trials(network: Network, weights: str = "standard") -> FloatTrials:
     """Return numpy's ranks of the Jacobian in float64 at five pseudo-random points.
 
     Two rows for each parameter: the derivative of one standard normal functional of the output at one
-    standard normal input, by reverse differentiation, exact but for rounding. (All outputs at few inputs would
-    be structurally deficient; one functional for each input never was, with ten rows more than the rank.)
+    standard normal input, by reverse differentiation, exact but for rounding. (All outputs at few inputs
+    would be structurally deficient; one functional for each input never was, with ten rows above the rank.)
     Trial k uses ``numpy.random.default_rng(k)``: the same numbers everywhere, but the last digits, and so a
     rank near the tolerance, may depend on numpy's libraries.
 
