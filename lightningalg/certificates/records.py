@@ -190,6 +190,17 @@ class Certificate:
         rest = self._rest()
         return {**rest, "sha256": sha256_of(rest)}
 
+    def _repr_html_(self) -> str:
+        from lightningalg.display import html_table
+
+        rows = [
+            ("kind", self.kind),
+            ("claim", ", ".join(f"{name} {value}" for name, value in self.claim.items())[:300]),
+            ("strength", self.strength),
+            ("SHA-256", self.sha256),
+        ]
+        return html_table("Certificate", (), rows, "Check it with: lightningalg verify FILE")
+
     def to_text(self) -> str:
         """Return the file's text: indented outside, one line for each inner list."""
         return pretty_json(self.to_json())

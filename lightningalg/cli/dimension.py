@@ -63,6 +63,7 @@ def command(
     Examples:
       lightningalg dimension --widths 4,3,2,4 --ranks 2,2,2 --tokens 2
       lightningalg dimension --widths 3,3,3 --ranks 2,2 --residual --out cert.json
+      lightningalg dimension --kind normalized --widths 3,3,3 --ranks 1,3
       lightningalg dimension --kind normalized --widths 3,3,3 --ranks 1,3 --lower-bound ball
       lightningalg dimension --kind monomial --widths 2,4,5,4 --degree 2 --json
       lightningalg dimension --network net.toml
@@ -123,9 +124,13 @@ def _reasons(derivation: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 def _show(result: Dimension, out: str | None) -> None:
     """Print the result for people. Plain text: it has to be there before a table library is imported."""
+    from lightningalg.networks.families import has_softmax
+
     value = "unknown" if result.value is None else str(result.value)
     rows, columns = result.matrix
     where = "in ball arithmetic" if result.certificate.strength == "ball" else "modulo a prime"
+    if has_softmax(result.network) and result.certificate.strength != "ball":
+        where += ", exponentials as variables"
     lines = [
         ("parameters", str(result.parameters), ""),
         ("dimension", value, f"{result.status} ({result.certificate.strength})"),

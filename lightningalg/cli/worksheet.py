@@ -6,14 +6,13 @@ import io
 import shutil
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from lightningalg.cli.options import CommandGroup, echo_json
+from lightningalg.cli.progress import counted_progress
 
 if TYPE_CHECKING:
     from lightningalg.worksheets.model import Worksheet
@@ -159,7 +158,7 @@ def run_command(
     from lightningalg.worksheets.runner import run_worksheets
 
     worksheets = _read(names)
-    with _progress() as progress:
+    with counted_progress() as progress:
         run = run_worksheets(
             worksheets, out=Path(out), claims=claims, jobs=jobs, force=force,
             seed=validate_seed(seed), progress=progress,
@@ -169,35 +168,6 @@ def run_command(
     else:
         _table(run)
     return 0 if run.as_declared else 1
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int, str], None]]:
-    """Show a bar on a terminal; elsewhere one line a few times a minute. Always on stderr."""
-    if not sys.stderr.isatty():
-        yield _lines()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=None)
-        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=what)
-
-
-def _lines() -> Callable[[int, int, str], None]:
-    import time
-
-    last = time.monotonic()
-
-    def report(done: int, total: int, what: str) -> None:
-        nonlocal last
-        if time.monotonic() - last >= 5:
-            last = time.monotonic()
-            click.echo(f"{done}/{total} {what}", err=True)
-
-    return report
 
 
 def _table(run: Run) -> None:

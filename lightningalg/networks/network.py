@@ -341,6 +341,26 @@ class Network:
     def __repr__(self) -> str:
         return f"<Network {self}>"
 
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the layers with their inputs, sizes and parameters."""
+        from lightningalg.display import html_table
+
+        counts: dict[str, int] = {}
+        for block in self.parameter_blocks:
+            counts[block.node] = counts.get(block.node, 0) + block.size
+        rows = [
+            (
+                node.id,
+                node.layer.type_name.replace("_", " "),
+                ", ".join(node.inputs),
+                ", ".join(f"{name} = {value}" for name, value in node.layer.sizes().items()),
+                f"those of {node.weights}" if node.weights else counts.get(node.id, 0),
+            )
+            for node in self.nodes
+        ]
+        note = f"{self.parameter_count} parameters, input {self.width} x {self.tokens}"
+        return html_table(str(self), ("layer", "type", "inputs", "sizes", "parameters"), rows, note)
+
 
 def _graph(nodes: Iterable[Node]) -> nx.DiGraph:
     import networkx as nx

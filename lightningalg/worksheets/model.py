@@ -273,7 +273,7 @@ def _cases(table: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         grid = table["grid"]
         if not isinstance(grid, Mapping) or not grid:
             raise InputError('"grid" must be a table of ranges, such as d = "1..5"')
-        ranges = {_variable(name): _range(values, name) for name, values in grid.items()}
+        ranges = {_variable(name): integer_range(values, name) for name, values in grid.items()}
         total = 1
         for values in ranges.values():
             total *= len(values)
@@ -308,7 +308,7 @@ def _instance(
         own = {_variable(name): _integer(value, name) for name, value in values.items()}
         network_table = _substitute(template, own)
     network = _network(network_table, folder)
-    standard = _standard_variables(network)
+    standard = standard_variables(network)
     for key, value in own.items():
         if standard.get(key, value) != value:
             raise InputError(f"variable {key} is {value}, but the network has {key} = {standard[key]}")
@@ -364,7 +364,7 @@ def _size(value: Any, variables: Mapping[str, int]) -> Any:
     return Formula.parse(value).evaluate(variables) if isinstance(value, str) else value
 
 
-def _standard_variables(network: Network) -> dict[str, int]:
+def standard_variables(network: Network) -> dict[str, int]:
     """Return ``tokens``, ``layers``, ``hidden`` (sum of hidden widths), ``d0``, ..., ``a1``, ..."""
     standard = family(network)
     if standard is None:
@@ -459,7 +459,7 @@ def _integer(value: Any, name: str) -> int:
     return value
 
 
-def _range(value: Any, name: str) -> Sequence[int]:
+def integer_range(value: Any, name: str) -> Sequence[int]:
     if isinstance(value, int) and not isinstance(value, bool):
         return [_integer(value, name)]
     if isinstance(value, list) and value:

@@ -611,31 +611,31 @@ def wait_for_certificates(out, count, timeout=60):
         time.sleep(0.02)
 
 
-def members(group):
-    """Command lines of the living processes of a group."""
+def members(session):
+    """Command lines of the living processes of a session."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 stat = (entry / "stat").read_text().rpartition(")")[2].split()
-                if int(stat[2]) == group and stat[0] != "Z":
+                if int(stat[3]) == session and stat[0] != "Z":
                     found.append((int(entry.name), (entry / "cmdline").read_text().replace("\0", " ")))
             except OSError:
                 continue
     return found
 
 
-def workers(group):
-    return [pid for pid, command in members(group) if "spawn_main" in command]
+def workers(session):
+    return [pid for pid, command in members(session) if "spawn_main" in command]
 
 
-def wait_for_nobody(group, timeout=5):
+def wait_for_nobody(session, timeout=5):
     end = time.monotonic() + timeout
-    while members(group) and time.monotonic() < end:
+    while members(session) and time.monotonic() < end:
         time.sleep(0.02)
-    left = members(group)
-    if left:
-        os.killpg(group, signal.SIGKILL)
+    left = members(session)
+    for pid, _ in left:
+        os.kill(pid, signal.SIGKILL)
     assert not left, left
 
 
@@ -968,7 +968,7 @@ def test_all_packaged_worksheets_are_certified(library, tmp_path):
         )
         for result, instance in zip(claim.instances, claim.claim.instances, strict=True):
             assert result.verified is True
-            assert result.verdict == "certified" or claim.claim.declared == "refuted"
+            assert result.verdict == "certified" or claim.claim.declared in ("refuted", "open")
             if claim.claim.kind == "dimension" and is_chain(instance):
                 certificate = json.loads(Path(result.task.path).read_text(encoding="utf-8"))
                 assert certificate["network"] == instance.table

@@ -15,8 +15,8 @@ from lightningalg.networks.network import Network
 
 #: where two bounds are equal, the argument that says most about the network comes first
 _PREFERENCE = (
-    "flag", "normalized_flag", "layerwise", "coefficients", "torus", "composition", "normalized_stages",
-    "linear", "parameters",
+    "flag", "normalized_flag", "linear", "layerwise", "coefficients", "torus", "composition",
+    "normalized_stages", "parameters",
 )  # fmt: skip
 
 
