@@ -167,7 +167,12 @@ def dimension(
     positive_size(primes, "primes")
     bounds = upper_bounds(network)
     upper = bounds[0]
-    search: dict[str, Any] = {"target": upper.value, "seed": str(seed), "max_memory": max_memory, "progress": progress}
+    search: dict[str, Any] = {
+        "target": upper.value,
+        "seed": str(seed),
+        "max_memory": max_memory,
+        "progress": progress,
+    }
     lower: LowerBound | BallBound
     if _method(network, lower_bound) == "ball":
         lower = ball_lower_bound(network, **search)

@@ -28,11 +28,11 @@ Rows = list[list[Fraction]]
 
 
 def normalized_fibre(network: Network) -> Certificate:
-    """Return the certificate on all fibres of one layer ``X -> V X softmax(X^T A X)``, t >= 2, over the reals.
+    """Return the certificate on all fibres of one layer ``X -> V X softmax(X^T A X)``, t >= 2, real weights.
 
-    For ``V != 0`` the fibre of ``(A, V) -> f`` is a point, and the values at 2 d^2 rational inputs, the same for all
-    weights, determine it; for ``V = 0`` it is all A. In ``(Q, K, V)`` with ``A = K^T Q`` of rank a it is
-    the orbit of GL_a. Hence the dimension ``r(d, a) + d d'``.
+    For ``V != 0`` the fibre of ``(A, V) -> f`` is a point, and the values at 2 d^2 rational inputs, the same
+    for all weights, determine it; for ``V = 0`` it is all A. In ``(Q, K, V)`` with ``A = K^T Q`` of rank a
+    it is the orbit of GL_a. Hence the dimension ``r(d, a) + d d'``.
 
     Raises
     ------
@@ -65,9 +65,9 @@ def normalized_fibre(network: Network) -> Certificate:
 
 
 def normalized_fibre_at(network: Network, point: Sequence[Any]) -> Certificate:
-    """Return the certificate on the fibre through one rational point (Q, K, V), all parameters in order.
+    """Return the certificate on the fibre through a rational point (Q, K, V), all parameters in order.
 
-    For ``V != 0``: d^2 pairs (x, y) with ``V(x - y) != 0`` at which the vectors ``(x - y) (x) y`` form a basis.
+    For ``V != 0``: d^2 pairs (x, y) with ``V(x - y) != 0``, the vectors ``(x - y) (x) y`` being a basis.
 
     Raises
     ------
@@ -86,7 +86,8 @@ def normalized_fibre_at(network: Network, point: Sequence[Any]) -> Certificate:
     layer = _single(network)
     Q, K, V = _matrices(network, point)
     d = layer.d_in
-    A = [[sum((K[h][i] * Q[h][j] for h in range(layer.rank)), Fraction(0)) for j in range(d)] for i in range(d)]
+    heads = range(layer.rank)
+    A = [[sum((K[h][i] * Q[h][j] for h in heads), Fraction(0)) for j in range(d)] for i in range(d)]
     rank = rational_rank(A)
     pairs = _pairs(V) if any(any(row) for row in V) else None
     claim = {
@@ -109,7 +110,7 @@ def _single(network: Network) -> NormalizedAttention:
     if chain is None or len(chain) != 1:
         raise InputError(f"{network}: accepted is a single head of normalised attention")
     if network.tokens == 1:
-        raise InputError(f"{network}: on one token f = V X, whatever the attention matrix; accepted is t >= 2")
+        raise InputError(f"{network}: on one token f = V X, whatever Q and K are; accepted is t >= 2")
     return chain[0]
 
 
@@ -151,7 +152,7 @@ def _pairs(V: Rows) -> list[Rows]:
 
 
 class NormalizedIdentifiabilityClaim(AbstractClaim):
-    """A single normalised layer is determined by its function: every fibre, for all weights of these sizes."""
+    """A single normalised layer is determined by its function: every fibre, for all weights."""
 
     kind = "normalized-identifiability"
     certificate_kind = "normalized-fibre"

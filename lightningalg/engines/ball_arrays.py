@@ -138,8 +138,8 @@ class BallArray(AbstractReal):
         t of m and k _LN2_HIGH, |t| < 0.35, the computed s is off by at most u |t| + 2 u k |_LN2_LOW| + u |s|
         + k 2^-86 < u. Horner's rule h_i = 1 + s h_{i+1} / i, h_14 = 1, is off by
         e_i <= |s| / i (e_{i+1} + 2.1 u |h_{i+1}|) + 1.1 u |h_i|, which is below 2.1 u for i = 2 and below 4 u
-        for i = 1; the remainder is below 0.35^14 / 14! 1.1 < u / 10. As 0.7 < e^s < 1.42 the relative error is
-        below (1.5 + 4 + 0.1) u / 0.7 < 8 u; 2^-49 = 16 u is taken.
+        for i = 1; the remainder is below 0.35^14 / 14! 1.1 < u / 10. As 0.7 < e^s < 1.42 the relative error
+        is below (1.5 + 4 + 0.1) u / 0.7 < 8 u; 2^-49 = 16 u is taken.
         For |x - m| <= r <= 1: |e^x - e^m| <= e^m r (1 + r).
         """
         inside = (np.abs(self.mid) <= _LARGEST_EXPONENT) & (self.rad <= 1.0)

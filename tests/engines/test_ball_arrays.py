@@ -77,7 +77,9 @@ def test_softmax_and_its_derivative_of_points_lie_in_the_balls(a, b):
         ]
         found = A.softmax_columns()
         for ball, exact in ((found, soft), (found.softmax_pull(B), slope)):
-            for m, r, value in zip(ball.mid.ravel(), ball.rad.ravel(), sum(exact, []), strict=True):
+            for m, r, value in zip(
+                ball.mid.ravel(), ball.rad.ravel(), [v for row in exact for v in row], strict=True
+            ):
                 assert abs(mpmath.mpf(float(m)) - value) <= mpmath.mpf(float(r))
 
 
@@ -143,7 +145,7 @@ def test_three_arithmetics_agree_on_the_jacobian(network):
 
 @pytest.mark.parametrize("network", [NETWORKS[5], NETWORKS[6], NETWORKS[0]], ids=str)
 def test_the_jacobian_against_difference_quotients_of_mpmath(network):
-    """Reverse differentiation in balls against values of the network with 60 digits, one parameter at a time."""
+    """Reverse differentiation in balls against values of the network with 60 digits."""
     point = dyadic_point(network, "1", range(2))
     balls = ball_rows(network, point)
     with mpmath.workdps(60):

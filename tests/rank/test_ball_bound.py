@@ -58,7 +58,7 @@ def test_balls_agree_with_the_exact_lower_bound(number):
 
 
 def test_the_search_ends_where_the_rank_is_below_the_target():
-    """With the number of parameters as target: the rank is 7 of 12, and balls cannot show that it is not more."""
+    """With the number of parameters as target: the rank is 7 of 12; balls cannot show that it is not more."""
     assert ball_lower_bound(la.lightning((2, 2), (2,)), target=12).witness.value == 7
 
 
@@ -113,5 +113,5 @@ def test_refusals():
 def test_where_no_precision_proves_anything_it_says_so(monkeypatch):
     monkeypatch.setattr("lightningalg.rank.ball_bound.PRECISIONS", (53,))
     monkeypatch.setattr("lightningalg.rank.ball_bound._first_proved", lambda pivots, prove: None)
-    with pytest.raises(InputError, match="prove nothing of .* try another seed or another lower bound"):
+    with pytest.raises(InputError, match="prove nothing of"):
         ball_lower_bound(la.normalized((2, 2), (1,)), target=7)

@@ -47,9 +47,7 @@ class FibreInstance:
     @property
     def sizes(self) -> Tex:
         """The layer's sizes, for math mode."""
-        return Tex(
-            rf"d={number(self.d)},\ d'={number(self.d_out)},\ a={number(self.a)},\ t={number(self.t)}"
-        )
+        return Tex(rf"d={number(self.d)},\ d'={number(self.d_out)},\ a={number(self.a)},\ t={number(self.t)}")
 
     @property
     def full_rank_possible(self) -> bool:
@@ -60,7 +58,8 @@ class FibreInstance:
     def summary(self) -> Tex:
         """What is proved, in one clause."""
         if self.scope == "all":
-            return Tex(rf"all fibres of one normalised layer with ${self.sizes}$; dimension ${self.dimension}$")
+            fibres = rf"all fibres of one normalised layer with ${self.sizes}$"
+            return Tex(rf"{fibres}; dimension ${self.dimension}$")
         found = r"a point in $(A,V)$" if self.is_point else "all $A$, as $V=0$"
         return Tex(rf"the fibre of one normalised layer with ${self.sizes}$ through one point is {found}")
 
