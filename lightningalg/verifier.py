@@ -1559,8 +1559,8 @@ class BallArithmetic:
         the one before times y, shifted and divided: off by e' <= e/256 + 2 < 2.01.  Terms are added until one
         is 0 or -1, after which all the rest together are below 2.  So N < q terms are off by at most
         2.01 N + 4.  The value is between 0 and 2^q; squaring doubles an error and adds 2 at most: after h
-        squarings it is below 2^h (2.01 N + 6) < 2^(h + 20), one unit of 2^-bits, as N < q < 2^18 (bits <= 2^15
-        and h <= 29).
+        squarings it is below 2^h (2.01 N + 6) < 2^(h + 20), one unit of 2^-bits, as N < q < 2^18 (bits <=
+        2^15 and h <= 29).
         """
         h = max(0, x.bit_length() + 8 - self.bits)
         q = self.bits + h + 20
