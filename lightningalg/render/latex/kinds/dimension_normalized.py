@@ -89,6 +89,13 @@ class NormalizedInstance:
         return Tex(PROPOSITIONS[self.upper.method])
 
     @property
+    def lower_label(self) -> Tex:
+        """The label of the proposition of the lower bound."""
+        if self.lower is not None and self.lower.bits:
+            return Tex("prop:nball")
+        return Tex("prop:nlower" if self.softmax else "prop:nplain")
+
+    @property
     def softmax(self) -> bool:
         """There are two tokens or more: on one token the maps are linear in X where they are normalised."""
         return self.network.tokens > 1
@@ -103,7 +110,7 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> Normalize
         if "minor" in below or "sampling" not in below:
             raise UnsupportedError("lower bound: of this form it cannot be printed")
         lower = read_lower_bound(network, below)
-        if network.tokens > 1:
+        if network.tokens > 1 and not lower.bits:
             about = below["exponents"]
             numbers = [integer(about[key]) for key in ("count", "points", "determinant")]
             independence = Independence(numbers[0], numbers[1], index_runs(about["rows"]), numbers[2])
