@@ -229,17 +229,21 @@ _METHODS: dict[str, Callable[[Network, Mapping[str, Any]], UpperBound]] = {
 
 
 def _abstract(instances: Sequence[NormalizedInstance]) -> Tex:
-    independent = "In the lower bound exponentials are independent variables, by a theorem of Ax."
+    labels = {x.lower_label for x in instances if x.lower}
+    ways = {
+        "prop:nlower": "In minors modulo a prime exponentials are independent variables, by a theorem of Ax. ",
+        "prop:nball": "Lower bounds by ball arithmetic separate a minor at one point from singular matrices.",
+    }
+    independent = "".join(text for label, text in ways.items() if label in labels)
     if len(instances) == 1:
         x = instances[0]
         return Tex(
             rf"We prove for a network of normalised self-attention with ${x.network.parameters}$ parameters "
-            rf"that its neuromanifold has dimension $\delta$ with ${x.relation_tex}$. "
-            + (independent if x.softmax and x.lower else "")
+            rf"that its neuromanifold has dimension $\delta$ with ${x.relation_tex}$. " + independent
         )
     return Tex(
         rf"We prove dimensions of the neuromanifolds of ${len(instances)}$ networks of normalised "
-        rf"self-attention. " + (independent if any(x.softmax and x.lower for x in instances) else "")
+        rf"self-attention. {independent}"
     )
 
 
@@ -253,7 +257,7 @@ kind = Kind(
     read=_read,
     check=Tex(
         "recomputes the upper bounds of networks with normalised attention and, modulo $p$, the minors and "
-        "the matrices that show the exponents independent"
+        "the matrices that show the exponents independent, or, in balls, the minors"
     ),
     abstract=_abstract,
     references={
