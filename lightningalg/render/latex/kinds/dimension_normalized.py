@@ -231,7 +231,7 @@ _METHODS: dict[str, Callable[[Network, Mapping[str, Any]], UpperBound]] = {
 def _abstract(instances: Sequence[NormalizedInstance]) -> Tex:
     labels = {x.lower_label for x in instances if x.lower}
     ways = {
-        "prop:nlower": "In minors modulo a prime exponentials are independent variables, by a theorem of Ax. ",
+        "prop:nlower": "In minors modulo a prime exponentials are independent variables, by Ax's theorem. ",
         "prop:nball": "Lower bounds by ball arithmetic separate a minor at one point from singular matrices.",
     }
     independent = "".join(text for label, text in ways.items() if label in labels)
