@@ -30,13 +30,14 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "ideals": (CORE, {"numpy"}),
     "claims": (CORE | {"rank", "symmetry", "ideals"}, {"numpy"}),
     "worksheets": (CORE | {"rank", "symmetry", "ideals", "claims", "render"}, {"numpy"}),
+    "export": (CORE, {"numpy", "jinja2"}),
     "sweeps": (
         CORE | {"rank", "symmetry", "ideals", "claims", "worksheets"},
         {"pebble", "distributed", "pyarrow"},
     ),
     "render": ({"errors", "certificates"}, {"jinja2", "markupsafe", "latex2mathml"}),
     "cli": (
-        CORE | {"rank", "symmetry", "ideals", "claims", "worksheets", "sweeps", "render"},
+        CORE | {"rank", "symmetry", "ideals", "claims", "worksheets", "sweeps", "export", "render"},
         {"click", "rich"},
     ),
     "__main__": ({"cli"}, set()),

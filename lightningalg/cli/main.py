@@ -16,7 +16,7 @@ from lightningalg.cli.supervise import supervised, with_limits
 from lightningalg.errors import ContradictionError, LightningAlgError
 
 #: one module for each command; imported when it is called or listed
-_COMMANDS = ("dimension", "symmetries", "verify", "prove", "worksheet", "report", "sweep", "doctor")
+_COMMANDS = ("dimension", "symmetries", "verify", "prove", "worksheet", "report", "sweep", "export", "doctor")
 
 EXIT_OK, EXIT_NO, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
 

@@ -1,0 +1,110 @@
+Fixpoint sum (n : nat) (f : nat -> Z) : Z :=
+  match n with O => 0 | S m => sum m f + f m end.
+
+Lemma sum_ext : forall n f g, (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.
+Proof.
+  induction n; intros f g H; simpl; [reflexivity|].
+  rewrite (IHn f g) by (intros; apply H; lia). rewrite (H n) by lia. reflexivity.
+Qed.
+
+Lemma sum_scale : forall n a f, sum n (fun i => a * f i) = a * sum n f.
+Proof. induction n; intros a f; simpl; [ring|rewrite IHn; ring]. Qed.
+
+Lemma sum_plus : forall n f g, sum n (fun i => f i + g i) = sum n f + sum n g.
+Proof. induction n; intros f g; simpl; [ring|rewrite IHn; ring]. Qed.
+
+Lemma sum_swap : forall n m f,
+  sum n (fun i => sum m (fun k => f i k)) = sum m (fun k => sum n (fun i => f i k)).
+Proof.
+  induction n; intros m f; simpl.
+  - induction m; simpl; [reflexivity|rewrite <- IHm; reflexivity].
+  - rewrite IHn, <- sum_plus. reflexivity.
+Qed.
+
+Lemma sum_zero : forall n f, (forall i, (i < n)%nat -> f i = 0) -> sum n f = 0.
+Proof.
+  induction n; intros f H; simpl; [reflexivity|].
+  rewrite IHn by (intros; apply H; lia). rewrite H by lia. reflexivity.
+Qed.
+
+Lemma sum_divide : forall n p f, (forall i, (i < n)%nat -> (p | f i)) -> (p | sum n f).
+Proof.
+  induction n; intros p f H; simpl; [apply Z.divide_0_r|].
+  apply Z.divide_add_r; [apply IHn; intros; apply H; lia|apply H; lia].
+Qed.
+
+Definition delta (i j : nat) : Z := if Nat.eqb i j then 1 else 0.
+
+Lemma sum_delta : forall n j c, (j < n)%nat -> sum n (fun i => c i * delta i j) = c j.
+Proof.
+  induction n; intros j c H; [lia|]. simpl. unfold delta at 2.
+  destruct (Nat.eqb_spec n j).
+  - subst. rewrite sum_zero; [ring|].
+    intros i Hi. unfold delta. destruct (Nat.eqb_spec i j); [lia|ring].
+  - rewrite IHn by lia. ring.
+Qed.
+
+Lemma bounded : forall r (c : nat -> Z), exists n, forall i, (i < r)%nat -> Z.abs (c i) <= Z.of_nat n.
+Proof.
+  induction r; intros c; [exists O; intros; lia|].
+  destruct (IHr c) as [n Hn]. exists (Nat.max n (Z.to_nat (Z.abs (c r)))).
+  intros i Hi. destruct (Nat.eq_dec i r).
+  - subst. lia.
+  - specialize (Hn i ltac:(lia)). lia.
+Qed.
+
+Section Independence.
+Variables (r : nat) (p : Z) (J N : nat -> nat -> Z).
+Hypothesis p_large : 2 <= p.
+Hypothesis inverse : forall i j, (i < r)%nat -> (j < r)%nat ->
+  (p | sum r (fun k => J i k * N k j) - delta i j).
+
+Definition relation (c : nat -> Z) : Prop :=
+  forall k, (k < r)%nat -> sum r (fun i => c i * J i k) = 0.
+
+Lemma divisible : forall c, relation c -> forall j, (j < r)%nat -> (p | c j).
+Proof.
+  intros c Hc j Hj.
+  assert (E : sum r (fun i => c i * (sum r (fun k => J i k * N k j) - delta i j)) = - c j).
+  { rewrite (sum_ext r _ (fun i => sum r (fun k => c i * (J i k * N k j)) + (-1) * (c i * delta i j))).
+    2: { intros i Hi. rewrite sum_scale. ring. }
+    rewrite sum_plus, sum_scale, sum_delta by assumption.
+    rewrite sum_swap, sum_zero; [ring|].
+    intros k Hk. rewrite (sum_ext r _ (fun i => N k j * (c i * J i k))) by (intros; ring).
+    rewrite sum_scale, Hc by assumption. ring. }
+  apply Z.divide_opp_r. rewrite <- E. apply sum_divide.
+  intros i Hi. apply Z.divide_mul_r. apply inverse; assumption.
+Qed.
+
+Lemma descent : forall n c, relation c -> (forall i, (i < r)%nat -> Z.abs (c i) <= Z.of_nat n) ->
+  forall i, (i < r)%nat -> c i = 0.
+Proof.
+  induction n; intros c Hc Hn i Hi.
+  - specialize (Hn i Hi). lia.
+  - assert (D : forall k, (k < r)%nat -> c k = p * (c k / p)).
+    { intros k Hk. destruct (divisible c Hc k Hk) as [q Hq].
+      rewrite Hq at 2. rewrite Z.div_mul by lia. lia. }
+    rewrite (D i Hi). rewrite (IHn (fun k => c k / p)); [ring| | |assumption].
+    + intros k Hk. assert (F : p * sum r (fun i => c i / p * J i k) = 0).
+      { rewrite <- sum_scale, <- (Hc k Hk). apply sum_ext. intros m Hm. rewrite (D m Hm) at 2. ring. }
+      apply Z.mul_eq_0 in F. destruct F; [lia|assumption].
+    + intros k Hk. specialize (Hn k Hk). pose proof (D k Hk) as E.
+      rewrite E, Z.abs_mul in Hn. rewrite (Z.abs_eq p) in Hn by lia. nia.
+Qed.
+
+Theorem independent : forall c, relation c -> forall i, (i < r)%nat -> c i = 0.
+Proof. intros c Hc. destruct (bounded r c) as [n Hn]. exact (descent n c Hc Hn). Qed.
+End Independence.
+
+Definition inverse_check (r : nat) (p : Z) (J N : nat -> nat -> Z) : bool :=
+  forallb (fun i => forallb (fun j =>
+    Z.eqb ((sum r (fun k => J i k * N k j) - delta i j) mod p) 0) (seq 0 r)) (seq 0 r).
+
+Lemma inverse_checked : forall r p J N, 2 <= p -> inverse_check r p J N = true ->
+  forall i j, (i < r)%nat -> (j < r)%nat -> (p | sum r (fun k => J i k * N k j) - delta i j).
+Proof.
+  intros r p J N Hp H i j Hi Hj. unfold inverse_check in H.
+  rewrite forallb_forall in H. specialize (H i). rewrite forallb_forall in H.
+  specialize (H ltac:(apply in_seq; lia) j ltac:(apply in_seq; lia)).
+  apply Z.eqb_eq in H. apply Z.mod_divide; [lia|assumption].
+Qed.
