@@ -48,6 +48,7 @@ MAX_DEGREES = 100  # possible in its argument `coefficients`
 MAX_TERMS = 100_000
 MAX_WORD = 10_000
 MAX_EXPONENT = 4096  # of a variable in a polynomial
+MAX_BALL_BITS = 4096  # of a lower bound by ball arithmetic
 MAX_NESTING = 32  # of expressions
 MAX_DIGITS = 600  # below every limit that Python can set on int <-> str (at least 640)
 
@@ -58,6 +59,8 @@ LIMIT_STORAGE = 4_000_000  # numbers held while one sample is evaluated
 LIMIT_SCORES = 100_000  # of normalised heads, per sample
 LIMIT_BYTES = 4 * 2**30  # memory of a minor
 LIMIT_SECONDS = 600.0  # predicted, see `predicted_seconds`
+LIMIT_BALL_BITS = 100_000  # of a number in fixed point
+LIMIT_BALL_EXPONENT = 2**20  # largest difference of two scores
 LIMIT_WORK = 10_000_000  # elementary steps in degree sets and in normal forms
 LIMIT_VECTORS = 500_000  # tangent vectors of all strata of one layer
 LIMIT_FORMS = 10_000_000  # terms added in the forms and variations of the method `symmetry`
@@ -813,7 +816,8 @@ def node_values(
 ) -> tuple[list[Any], list[Any]]:
     """The values of all nodes; and intermediate products of attention layers, windows of convolutions.
 
-    ``x`` is X (d x t), ``powers`` has the matrix of exponentials for each normalised layer's node.
+    ``x`` is X (d x t), ``powers`` has the matrix of exponentials for each normalised layer's node; it is None
+    if the ring has exponentials of its own.
     """
     product, transpose = ring.product, ring.transpose
     values: list[Any] = [x]
@@ -828,7 +832,12 @@ def node_values(
             value = product(left, queries)
         elif layer.type == NORMALIZED:  # V X S
             queries, keys, vectors = (product(matrix, source) for matrix in own)
-            mixing = None if network.tokens == 1 else softmax(powers[node], ring)
+            if network.tokens == 1:
+                mixing = None
+            elif powers is None:
+                mixing = ring.softmax(product(transpose(keys), queries))
+            else:
+                mixing = softmax(powers[node], ring)
             middle = queries, keys, vectors, mixing
             value = vectors if mixing is None else product(vectors, mixing)
         elif layer.type == LINEAR:
@@ -1422,6 +1431,8 @@ class LowerBound:
     determinant: int
     independence: Independence | None
 
+    strength = "exact"
+
     @classmethod
     def parse(cls, bound: Any, network: Network) -> LowerBound:
         keys = ["value", "prime", "sampling", "rows", "columns", "determinant"]
@@ -1449,6 +1460,359 @@ class LowerBound:
             "determinant",
             f"stated {self.determinant}, recomputed {found} modulo {self.sampling.prime}",
         )
+
+
+# ------------------------------------------------------------------------------------------------------------
+# §4.1b  Lower bounds by ball arithmetic, in integers
+# ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Balls:
+    """Integers ``rows`` and one radius: the true entries lie within (rows[i][j] +- rad) / 2^bits."""
+
+    rows: list[list[int]]
+    rad: int
+
+    def largest(self) -> int:
+        """The largest absolute value of a midpoint."""
+        return max(max(max(row), -min(row)) for row in self.rows)
+
+
+class BallArithmetic:
+    """Fixed-point balls with ``bits`` bits behind the point: integers, every rounding counted.
+
+    A shift right rounds down, by less than 1.  A product of length k of |x| <= A, radius r, and |y| <= B,
+    radius s, has radius (k (A s + r B + r s)) / 2^bits, rounded up, and 1 for its shift.
+    """
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self.one = 1 << bits
+
+    def spread(self, a: Balls, b: Balls, terms: int) -> int:
+        """The radius of sums of so many products of an entry of a and one of b, before the shift."""
+        x, y = a.largest(), b.largest()
+        require_supported(max(x, y).bit_length() <= LIMIT_BALL_BITS, "values too large for balls")
+        return terms * (x * b.rad + a.rad * y + a.rad * b.rad)
+
+    def down(self, rad: int) -> int:
+        """A radius in units of 2^-2bits in units of 2^-bits, and 1 for the rounding of the midpoint."""
+        return (rad >> self.bits) + 2
+
+    def product(self, a: Balls, b: Balls) -> Balls:
+        columns, bits = list(zip(*b.rows, strict=True)), self.bits
+        rows = [[sum(map(mul, row, column)) >> bits for column in columns] for row in a.rows]
+        return Balls(rows, self.down(self.spread(a, b, len(columns[0]))))
+
+    def transpose(self, a: Balls) -> Balls:
+        return Balls([list(column) for column in zip(*a.rows, strict=True)], a.rad)
+
+    def add(self, a: Balls, b: Balls) -> Balls:
+        rows = [[x + y for x, y in zip(r, s, strict=True)] for r, s in zip(a.rows, b.rows, strict=True)]
+        return Balls(rows, a.rad + b.rad)
+
+    def entrywise_product(self, a: Balls, b: Balls) -> Balls:
+        pairs = zip(a.rows, b.rows, strict=True)
+        rows = [[x * y >> self.bits for x, y in zip(r, s, strict=True)] for r, s in pairs]
+        return Balls(rows, self.down(self.spread(a, b, 1)))
+
+    def power(self, a: Balls, exponent: int) -> Balls:
+        result = Balls([[self.one] * len(row) for row in a.rows], 0)
+        while exponent:
+            if exponent & 1:
+                result = self.entrywise_product(result, a)
+            exponent >>= 1
+            if exponent:
+                a = self.entrywise_product(a, a)
+        return result
+
+    def multiple(self, a: Balls, factor: int) -> Balls:
+        return Balls([[x * factor for x in row] for row in a.rows], a.rad * abs(factor))
+
+    def add_column(self, a: Balls, column: Balls) -> Balls:
+        rows = [[x + y for x in row] for row, (y,) in zip(a.rows, column.rows, strict=True)]
+        return Balls(rows, a.rad + column.rad)
+
+    def ones_row(self, a: Balls) -> Balls:
+        return Balls([[self.one] * len(a.rows[0])], 0)
+
+    def reshape(self, a: Balls, rows: int) -> Balls:
+        entries = [x for row in a.rows for x in row]
+        return Balls(chop(entries, len(entries) // rows), a.rad)
+
+    def windows(self, a: Balls, layer: Layer) -> Balls:
+        starts = range(0, layer.positions * layer.stride, layer.stride)
+        rows = [[x for start in starts for x in a.rows[start + j]] for j in range(layer.kernel)]
+        return Balls(rows, a.rad)
+
+    def add_windows(self, a: Balls, layer: Layer) -> Balls:
+        tokens = len(a.rows[0]) // layer.positions
+        result = [[0] * tokens for _ in range(layer.d_in)]
+        for j, row in enumerate(a.rows):
+            for i, part in enumerate(chop(row, tokens)):
+                place = i * layer.stride + j
+                result[place] = [x + y for x, y in zip(result[place], part, strict=True)]
+        return Balls(result, a.rad * layer.kernel)  # no entry is added to from two places of one row of a
+
+    def join(self, parts: list[Balls]) -> Balls:
+        side_by_side = zip(*(part.rows for part in parts), strict=True)
+        rows = [[x for part in rows for x in part] for rows in side_by_side]
+        return Balls(rows, max(part.rad for part in parts))
+
+    def exponential(self, x: int) -> int:
+        """An integer within 2 of 2^bits e^(x / 2^bits), for x <= 0.
+
+        y = x / 2^h has |y| <= 2^-8; it is an exact integer over 2^q, q = bits + h + 20.  Every Taylor term is
+        the one before times y, shifted and divided: off by e' <= e/256 + 2 < 2.01.  Terms are added until one
+        is 0 or -1, after which all the rest together are below 2.  So N < q terms are off by at most
+        2.01 N + 4.  The value is between 0 and 2^q; squaring doubles an error and adds 2 at most: after h
+        squarings it is below 2^h (2.01 N + 6) < 2^(h + 20), one unit of 2^-bits, as N < q < 2^18 (bits <=
+        2^15 and h <= 29).
+        """
+        h = max(0, x.bit_length() + 8 - self.bits)
+        q = self.bits + h + 20
+        y = x << 20  # (x / 2^bits) / 2^h * 2^q
+        term = total = 1 << q
+        number = 1
+        while term not in (0, -1):
+            term = (term * y >> q) // number
+            total += term
+            number += 1
+        for _ in range(h):
+            total = total * total >> q
+        return total >> (h + 20)
+
+    def softmax(self, a: Balls) -> Balls:
+        """exp of every entry, divided by the sum of its column.
+
+        First for the midpoints, the largest of a column taken from it, which changes nothing: every power is
+        within 2 of the true one, in units of 2^-bits, and the sum S >= 2^bits - 2 of t powers within 2 t.  A
+        quotient E/S with 0 <= E <= S is off by at most (2 + 2 t)/(1 - 2^-60) units and 1 for rounding.  Then
+        for scores off by r: a row of the derivative of the softmax s has the absolute sum 2 s (1 - s) <= 1/2,
+        so s moves by at most r/2.
+        """
+        columns = []
+        for column in zip(*a.rows, strict=True):
+            top = max(column)
+            large = (top - min(column)) >> self.bits
+            require_supported(large <= LIMIT_BALL_EXPONENT, "exponents too large for balls")
+            powers = [self.exponential(x - top) for x in column]
+            total = sum(powers)
+            columns.append([(power << self.bits) // total for power in powers])
+        rows = [list(row) for row in zip(*columns, strict=True)]
+        return Balls(rows, 4 + 2 * len(rows) + a.rad // 2 + 1)
+
+    def column_sums(self, a: Balls) -> Balls:
+        return Balls([[sum(column) for column in zip(*a.rows, strict=True)]], a.rad * len(a.rows))
+
+    def scale_columns(self, a: Balls, factors: Balls) -> Balls:
+        (row,) = factors.rows
+        rows = [[x * y >> self.bits for x, y in zip(entries, row, strict=True)] for entries in a.rows]
+        return Balls(rows, self.down(self.spread(a, factors, 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class DyadicSampling:
+    """The rule `sha256-dyadic`: odd numerators below 2^16 over powers of two."""
+
+    network: Network
+    seed: str
+
+    def stream(self, label: str, count: int) -> list[int]:
+        words = Sampling(self.network, 2**16, self.seed).stream(label, count)
+        return [2 * word + 1 - 2**16 for word in words]
+
+    def parameters(self, bits: int) -> list[Balls]:
+        """All parameter matrices, exactly."""
+        flat = self.stream("parameters", self.network.parameters())
+        matrices = []
+        offset = 0
+        for _, _, rows, columns in self.network.matrices():
+            shift = bits - 16 - (columns.bit_length() - 1) // 2
+            values = [x << shift for x in flat[offset : offset + rows * columns]]
+            matrices.append(Balls(chop(values, columns), 0))
+            offset += rows * columns
+        return matrices
+
+    def matrix(self, label: str, rows: int, shift: int) -> Balls:
+        """An input or a functional: numerators times 2^shift."""
+        tokens = self.network.tokens
+        values = [x << shift for x in self.stream(label, rows * tokens)]
+        return Balls(chop(values, tokens), 0)
+
+
+def ball_minor(
+    sampling: DyadicSampling, rows: list[int], columns: list[int], bits: int, report: Report
+) -> list[Balls]:
+    """The asked-for rows of the sampled Jacobian, each as a matrix of one row with its radius."""
+    network = sampling.network
+    ring = BallArithmetic(bits)
+    parameters = sampling.parameters(bits)
+    chosen = select_columns(network, columns)
+    minor = []
+    for number, sample in enumerate(rows):
+        report(f"row {number + 1} of {len(rows)}, {bits} bits")
+        x = sampling.matrix(f"input/{sample}", network.width, bits - 15)
+        y = sampling.matrix(f"functional/{sample}", network.d_out, bits - 16)
+        factors = gradient_factors(network, parameters, x, y, None, ring)
+        entries: list[int] = []
+        rad = 0
+        for part in chosen:
+            u, z = factors[part.matrix]
+            places = zip(part.rows, part.columns, strict=True)
+            entries.extend(sum(map(mul, u.rows[i], z.rows[j])) >> bits for i, j in places)
+            rad = max(rad, ring.down(ring.spread(u, z, len(u.rows[0]))))
+        minor.append(Balls([entries], rad))
+    return minor
+
+
+def float_inverse(np: Any, matrix: list[list[int]], size: int) -> list[list[int]] | None:
+    """An approximate inverse of matrix / 2^size, times 2^60, found with numpy in floating point."""
+    try:
+        # a quotient of integers is a float, however long they are
+        inverse = np.linalg.inv(np.array([[x / (1 << size) for x in row] for row in matrix]))
+        return [[math.floor(math.ldexp(x, 60)) for x in row] for row in inverse.tolist()]
+    except (np.linalg.LinAlgError, OverflowError, ValueError):
+        return None
+
+
+def fixed_inverse(matrix: list[list[int]], size: int, bits: int) -> list[list[int]] | None:
+    """The same times 2^bits, by Gauss-Jordan elimination in fixed point; None if there is no pivot."""
+    n = len(matrix)
+    shift = size - bits
+    work = [
+        [x >> shift if shift >= 0 else x << -shift for x in row] + [(i == j) << bits for j in range(n)]
+        for i, row in enumerate(matrix)
+    ]
+    for k in range(n):
+        pivot = max(range(k, n), key=lambda i: abs(work[i][k]))
+        if not work[pivot][k]:
+            return None
+        work[k], work[pivot] = work[pivot], work[k]
+        head = work[k][k]
+        top = work[k] = [(x << bits) // head for x in work[k]]
+        for i in range(n):
+            factor = work[i][k]
+            if i != k and factor:
+                work[i] = [x - (factor * y >> bits) for x, y in zip(work[i], top, strict=True)]
+    return [row[n:] for row in work]
+
+
+def integer_product(a: list[list[int]], b: list[list[int]]) -> list[list[int]]:
+    """The product of matrices of integers, by python-flint if it is large and can be imported."""
+    if len(a) > 40 and (flint := optional("flint")):
+        return [[int(x) for x in row] for row in (flint.fmpz_mat(a) * flint.fmpz_mat(b)).table()]
+    columns = list(zip(*b, strict=True))
+    return [[sum(map(mul, row, column)) for column in columns] for row in a]
+
+
+def is_nonsingular(minor: list[Balls], bits: int, may_eliminate: bool = True) -> bool:
+    """Whether ||I - R J|| < 1 in the row-sum norm for every J within the balls and some R.
+
+    Then Jx = 0 implies x = (I - R J) x, so x = 0.  Rows and columns are first multiplied by powers of two.
+    R is found by numpy; where that does not do, or numpy is absent, by elimination, if it may take its time.
+    """
+    sizes = [ball.largest().bit_length() for ball in minor]
+    if not all(sizes):
+        return False
+    size = max(sizes)
+    matrix = [[x << size - s for x in ball.rows[0]] for ball, s in zip(minor, sizes, strict=True)]
+    rads = [ball.rad << size - s for ball, s in zip(minor, sizes, strict=True)]
+    widths = [max(map(abs, column)).bit_length() for column in zip(*matrix, strict=True)]
+    if not all(widths):
+        return False
+    size = max(widths)
+    shifts = [size - width for width in widths]
+    matrix = [[x << s for x, s in zip(row, shifts, strict=True)] for row in matrix]
+    total = sum(1 << s for s in shifts)  # the sum of a row's radii, in units of its radius
+    totals = [rad * total for rad in rads]
+    if len(matrix) > 30 and (np := optional("numpy")):
+        inverse = float_inverse(np, matrix, size)
+        if inverse is not None and contracts(inverse, matrix, totals, 60 + size):
+            return True
+    require_supported(may_eliminate, f"a minor of size {len(matrix)} that numpy's inverse does not prove")
+    approximate = fixed_inverse(matrix, size, bits)
+    if approximate is None:
+        return False
+    return contracts(approximate, matrix, totals, bits + size)
+
+
+def contracts(inverse: list[list[int]], matrix: list[list[int]], rads: list[int], size: int) -> bool:
+    """Whether all rows of 2^size I - inverse (matrix + error) have absolute sums below 2^size, where the
+    absolute values of row k of the error add up to at most rads[k]."""
+    one = 1 << size
+    for i, row in enumerate(integer_product(inverse, matrix)):
+        row[i] -= one
+        if sum(map(abs, row)) + sum(abs(x) * rad for x, rad in zip(inverse[i], rads, strict=True)) >= one:
+            return False
+    return True
+
+
+def predicted_ball_seconds(network: Network, r: int, bits: int) -> tuple[float, float, float]:
+    """Predicted seconds of one round: for the rows; for the proof with numpy and FLINT; for that without.
+
+    Rows: the multiplications of `predicted_seconds`, and for each score's exponential some bits/4 terms.  The
+    proof: r^3 multiplications for the product, twice as many for the inverse.  Longer integers take longer.
+    """
+    rows = predicted_seconds(network, r)["python"] - 1e-7 * r**3 / 3
+    scores = network.tokens**2 * sum(layer.type == NORMALIZED for layer in network.layers)
+    words = 1 + bits / 256
+    exponentials = 2e-7 * bits * r * scores
+    return words * (rows + exponentials), words * (1e-8 * r**3 + 2e-6 * r**2), words * 4e-7 * r**3
+
+
+@dataclass(frozen=True, slots=True)
+class BallBound:
+    """A lower bound by ball arithmetic whose statement is in order; `verify` evaluates the balls."""
+
+    value: int
+    sampling: DyadicSampling
+    rows: IndexSet
+    columns: IndexSet
+    bits: int
+
+    strength = "ball"
+
+    @classmethod
+    def parse(cls, bound: Any, network: Network) -> BallBound:
+        keys = ("method", "value", "sampling", "rows", "columns", "bits")
+        fields(bound, "lower bound", "lower bound", keys)
+        n = network.parameters()
+        r = integer(bound["value"], "lower bound", "value", 1, n)
+        sampling = bound["sampling"]
+        require(isinstance(sampling, dict), "sampling", "sampling is {}, not an object", sampling)
+        rule = sampling.get("rule")
+        require(isinstance(rule, str), "sampling", "rule is {}, not a string", rule)
+        require_supported(rule == "sha256-dyadic", "sampling rule {} for balls", rule)
+        fields(sampling, "sampling", "sampling", ("rule", "seed"))
+        seed = matching(sampling["seed"], SEED, "sampling", "seed")
+        rows = IndexSet.parse(bound["rows"], "rows", MAX_SAMPLES)
+        require(len(rows) == r, "rows", f"{len(rows)} rows for a lower bound of {r}")
+        columns = IndexSet.parse(bound["columns"], "columns", n)
+        require(len(columns) == r, "columns", f"{len(columns)} columns for a lower bound of {r}")
+        bits = integer(bound["bits"], "lower bound", "bits", 1, MAX_BALL_BITS)
+        return cls(r, DyadicSampling(network, seed), rows, columns, bits)
+
+    def verify(self, report: Report) -> None:
+        """Try with more and more bits, up to eight times what is stated, and 1024 at least."""
+        network, r = self.sampling.network, self.value
+        require_supported(network.parameters() <= LIMIT_PARAMETERS, f"{network.parameters()} parameters")
+        require_supported(storage(network) <= LIMIT_STORAGE, f"{storage(network)} values per sample")
+        bits, last = max(128, 2 * self.bits), max(1024, 8 * self.bits)
+        while bits <= last:
+            evaluation, quick, slow = predicted_ball_seconds(network, r, bits)
+            fast = r > 30 and optional("numpy") is not None and optional("flint") is not None
+            seconds = evaluation + (quick if fast else slow)
+            what = f"a minor of size {r} in balls of {bits} bits (predicted {seconds:.0f} s"
+            require_supported(seconds <= LIMIT_SECONDS, f"{what}, limit {LIMIT_SECONDS:.0f} s)")
+            tell = report if seconds > 2 else silent
+            minor = ball_minor(self.sampling, self.rows.indices(), self.columns.indices(), bits, tell)
+            tell(f"{what}): inverse")
+            if is_nonsingular(minor, bits, evaluation + slow <= LIMIT_SECONDS):
+                return
+            bits *= 2
+        raise InvalidError("minor", f"not proved non-singular with balls of up to {bits // 2} bits")
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -2052,7 +2416,6 @@ def check_dimension(certificate: dict[str, Any], report: Report) -> str:
     lower = integer(claim[keys[0]], "claim", keys[0], 0)
     upper = integer(claim[keys[-1]], "claim", keys[-1], 0)
     require(relation != "between" or lower < upper, "claim", f"lower {lower} is not below upper {upper}")
-    check_strength_and_provenance(certificate)
 
     witness = fields(certificate["witness"], "fields", "witness", ("lower_bound", "upper_bound"))
     below, above = witness["lower_bound"], witness["upper_bound"]
@@ -2060,7 +2423,9 @@ def check_dimension(certificate: dict[str, Any], report: Report) -> str:
         article = "a" if needed else "no"
         require((bound is not None) == needed, "claim", f"{{}} needs {article} bound: {what}", relation)
     # All that is cheap comes first; the determinant last.
-    minor = LowerBound.parse(below, network) if needs_lower else None
+    minor = parse_lower_bound(below, network) if needs_lower else None
+    strength = "exact" if minor is None else minor.strength
+    check_strength_and_provenance(certificate, strength)
     if minor is not None:
         require(minor.value == lower, "claim", f"claims {lower}, the lower bound is {minor.value}")
     if needs_upper:
@@ -2069,12 +2434,23 @@ def check_dimension(certificate: dict[str, Any], report: Report) -> str:
     if minor is not None:
         minor.verify(report)
     number = f"{lower} and {encode(upper)}" if relation == "between" else f"{encode(lower)}"
-    return f"dimension of {network} {words} {number} of {encode(network.parameters())} parameters (exact)"
+    of = f"of {encode(network.parameters())} parameters ({strength})"
+    return f"dimension of {network} {words} {number} {of}"
 
 
-def check_strength_and_provenance(certificate: dict[str, Any]) -> None:
+def parse_lower_bound(bound: Any, network: Network) -> LowerBound | BallBound:
+    """The lower bound by its method; one without method is a minor modulo a prime."""
+    if not (isinstance(bound, dict) and "method" in bound):
+        return LowerBound.parse(bound, network)
+    method = bound["method"]
+    require(isinstance(method, str), "lower bound", "method is {}, not a string", method)
+    require_supported(method == "ball", "lower bound method {}", method)
+    return BallBound.parse(bound, network)
+
+
+def check_strength_and_provenance(certificate: dict[str, Any], expected: str = "exact") -> None:
     strength, provenance = certificate["strength"], certificate["provenance"]
-    require(strength == "exact", "strength", 'strength is {}, only "exact" exists', strength)
+    require(strength == expected, "strength", f"strength is {{}}, {expected} is what it is", strength)
     require(isinstance(provenance, dict), "provenance", "provenance is {}, not an object", provenance)
     for key, value in provenance.items():
         require(isinstance(value, str), "provenance", "{} is {}, not a string", key, value)
@@ -3964,6 +4340,119 @@ def coefficient_rank(listed: list[VectorField], prime: int) -> int:
 
 
 # ------------------------------------------------------------------------------------------------------------
+# §9  Kind `normalized-fibre`
+# ------------------------------------------------------------------------------------------------------------
+
+
+def rational_determinant(rows: Sequence[Sequence[Fraction]], work: Work) -> Fraction:
+    """The exact determinant: rows are made integral, then eliminated without fractions (Bareiss)."""
+    n, scale = len(rows), 1
+    matrix = []
+    for row in rows:
+        own = math.lcm(*(x.denominator for x in row))
+        scale *= own
+        matrix.append([int(x * own) for x in row])
+    bits = max((x.bit_length() for row in matrix for x in row), default=0)
+    work.spend(n**3 * (1 + bits * n // 4096))
+    sign, previous = 1, 1
+    for k in range(n):
+        pivot = next((i for i in range(k, n) if matrix[i][k]), None)
+        if pivot is None:
+            return Fraction(0)
+        if pivot != k:
+            matrix[k], matrix[pivot] = matrix[pivot], matrix[k]
+            sign = -sign
+        top, head = matrix[k], matrix[k][k]
+        for i in range(k + 1, n):
+            factor = matrix[i][k]
+            pairs = zip(matrix[i][k + 1 :], top[k + 1 :], strict=True)
+            matrix[i] = [0] * (k + 1) + [(head * x - factor * y) // previous for x, y in pairs]
+        previous = head
+    return Fraction(sign * previous, scale)
+
+
+def check_normalized_fibre(certificate: dict[str, Any], report: Report) -> str:
+    network = parse_network(certificate["network"])
+    layer = network.layers[0]
+    single = len(network.layers) == 1 and layer.type == NORMALIZED and network.tokens >= 2
+    require(single, "network", f"{network}: not one {NORMALIZED} layer on two or more tokens")
+    claim = certificate["claim"]
+    require(isinstance(claim, dict), "claim", "claim is {}, not an object", claim)
+    scope = claim.get("scope")
+    require(scope in ("all", "point"), "claim", "scope is {}, not all or point", scope)
+    check_strength_and_provenance(certificate)
+    what = all_normalized_fibres if scope == "all" else normalized_fibre_at
+    return what(certificate, network, layer, Work("exact linear algebra"))
+
+
+def all_normalized_fibres(certificate: dict[str, Any], network: Network, layer: Layer, work: Work) -> str:
+    """2d - 1 distinct nodes s: of the vectors (1, s, ..., s^(d-1)) any d are independent (Vandermonde); and a
+    basis of tokens."""
+    d, check = layer.d_in, "basis"
+    claim = fields(certificate["claim"], "claim", "claim", ("quantity", "scope", "inputs", "dimension"))
+    dimension = rank_variety(d, layer.rank) + d * layer.d_out
+    compare("claim", "quantity", claim["quantity"], "fibre")
+    compare("claim", "inputs", claim["inputs"], encode(2 * d * d))
+    compare("claim", "dimension", claim["dimension"], encode(dimension))
+    witness = fields(certificate["witness"], "fields", "witness", ("nodes", "tokens", "determinant"))
+    nodes = [fraction(s, check, "node") for s in array(witness["nodes"], check, "nodes")]
+    require(len(nodes) == 2 * d - 1, check, f"{len(nodes)} nodes, {2 * d - 1} are needed")
+    require(len(set(nodes)) == len(nodes), check, "two nodes are equal")
+    tokens = rational_matrix(witness["tokens"], d, d, check, "tokens")
+    check_determinant(witness["determinant"], tokens, work)
+    points = f"for V != 0 the fibre in (A, V) is a point, determined by {2 * d * d} inputs"
+    rest = "for V = 0 it is all A"
+    if layer.rank <= d:
+        rest += f"; where rank A = {layer.rank} it is in (Q, K, V) the GL_{layer.rank} orbit"
+    return f"{network}: {points}; {rest}; dimension {encode(dimension)} (exact)"
+
+
+def check_determinant(stated: Any, rows: list[list[Fraction]], work: Work) -> None:
+    value = fraction(stated, "determinant", "determinant")
+    require(value != 0, "determinant", "determinant is 0")
+    found = rational_determinant(rows, work)
+    require(found == value, "determinant", f"stated {{}}, recomputed {RawText(found)}", stated)
+
+
+def normalized_fibre_at(certificate: dict[str, Any], network: Network, layer: Layer, work: Work) -> str:
+    """d^2 pairs (x, y) with V(x - y) != 0 whose vectors (x - y) (x) y are a basis; none if V = 0."""
+    d, check = layer.d_in, "basis"
+    claim = fields(certificate["claim"], "claim", "claim", ("quantity", "scope", "fibre", "rank", "orbit"))
+    compare("claim", "quantity", claim["quantity"], "fibre")
+    witness = fields(certificate["witness"], "fields", "witness", ("parameters", "pairs", "determinant"))
+    listed = array(witness["parameters"], "parameters", "parameters")
+    count = network.parameters()
+    require(len(listed) == count, "parameters", f"{len(listed)} parameters, {count} are needed")
+    work.spend(d * d * layer.rank + d**4)
+    values = [fraction(value, "parameters", "parameter") for value in listed]
+    rows = [values[start : start + d] for start in range(0, count, d)]
+    q, k, v = rows[: layer.rank], rows[layer.rank : 2 * layer.rank], rows[2 * layer.rank :]
+    columns = list(zip(*q, strict=True))
+    attention = [[sum(map(mul, key, query)) for query in columns] for key in zip(*k, strict=True)]
+    rank = rational_rank(attention, work)
+    compare("claim", "rank", claim["rank"], rank)
+    is_zero = not any(any(row) for row in v)
+    compare("claim", "fibre", claim["fibre"], "all attention matrices" if is_zero else "point")
+    compare("claim", "orbit", claim["orbit"], not is_zero and rank == layer.rank)
+    if is_zero:
+        for key in ("pairs", "determinant"):
+            require(witness[key] is None, check, f"{key} where V = 0")
+        return f"{network}: V = 0 at the point, and its fibre in (A, V) is all A (exact)"
+    vectors = []
+    for pair in array(witness["pairs"], check, "pairs"):
+        x, y = rational_matrix(pair, 2, d, check, "pair")
+        w = [s - t for s, t in zip(x, y, strict=True)]
+        moved = any(sum(map(mul, row, w)) for row in v)
+        require(moved, check, "V (x - y) = 0 for the pair {}", pair)
+        vectors.append([s * t for s in w for t in y])
+        require(len(vectors) <= d * d, check, f"more than {d * d} pairs")
+    require(len(vectors) == d * d, check, f"{len(vectors)} pairs, {d * d} are needed")
+    check_determinant(witness["determinant"], vectors, work)
+    orbit = f", in (Q, K, V) the GL_{layer.rank} orbit" if rank == layer.rank else f", rank A = {rank}"
+    return f"{network}: the fibre through the point is a point in (A, V){orbit} (exact)"
+
+
+# ------------------------------------------------------------------------------------------------------------
 # Kind `identifiability`
 # ------------------------------------------------------------------------------------------------------------
 
@@ -5418,6 +5907,7 @@ KINDS: dict[str, tuple[str, Callable[[dict[str, Any], Report], str]]] = {
     "fibre": ("point", check_fibre),
     "recovery": ("recovery", check_recovery),
     "symmetry-algebra": ("network", check_symmetry_algebra),
+    "normalized-fibre": ("network", check_normalized_fibre),
     "identifiability": ("network", check_identifiability),
     "singular-locus": ("network", check_singular_locus),
     "boundary": ("network", check_boundary),

@@ -101,6 +101,39 @@ class MinorWitness:
 
 
 @dataclass(frozen=True, slots=True)
+class BallWitness:
+    """A minor of the sampled Jacobian that ball arithmetic proves non-singular (FORMAT.md section 4.1b).
+
+    ``bits`` is the precision with which it was proved.
+    """
+
+    seed: str
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    bits: int
+
+    def __post_init__(self) -> None:
+        assert len(self.rows) == len(self.columns) > 0
+        assert self.bits > 0
+
+    @property
+    def value(self) -> int:
+        """The proved lower bound."""
+        return len(self.rows)
+
+    def to_json(self) -> Json:
+        """Return the ``lower_bound`` object of FORMAT.md section 4.1b."""
+        return {
+            "method": "ball",
+            "value": self.value,
+            "sampling": {"rule": "sha256-dyadic", "seed": self.seed},
+            "rows": compress_runs(self.rows),
+            "columns": compress_runs(self.columns),
+            "bits": self.bits,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class UpperBound:
     """A proved upper bound of the dimension, with the arithmetic of its argument.
 

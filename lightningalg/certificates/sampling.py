@@ -92,3 +92,29 @@ def expand_runs(runs: Sequence[Sequence[int]]) -> list[int]:
     [0, 1, 2, 5]
     """
     return [index for first, last in runs for index in range(first, last + 1)]
+
+
+def stream_dyadics(seed: str, label: str, count: int) -> list[int]:
+    """Return the first ``count`` numerators of the dyadic rule for a label: odd, absolute values below 2^16.
+
+    Numerator k is ``2 (w_k mod 2^16) + 1 - 2^16`` for word w_k of the stream (FORMAT.md section 4.1b).
+
+    Examples
+    --------
+    >>> stream_dyadics("0", "parameters", 2)
+    [5719, -53105]
+    """
+    data = stream_bytes(seed, label, count)
+    words = (int.from_bytes(data[i + 2 : i + 4], "big") for i in range(0, len(data), 4))
+    return [2 * word + 1 - 2**16 for word in words]
+
+
+def dyadic_shift(columns: int) -> int:
+    """Return how much smaller, in powers of two, a matrix with so many columns is taken: about its root.
+
+    Examples
+    --------
+    >>> [dyadic_shift(columns) for columns in (1, 3, 4, 15, 16)]
+    [0, 0, 1, 1, 2]
+    """
+    return (columns.bit_length() - 1) // 2

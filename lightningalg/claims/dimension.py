@@ -14,11 +14,12 @@ from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
 from lightningalg.engines.choose import linear_algebra
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME
-from lightningalg.errors import ContradictionError
-from lightningalg.networks.base import positive_size
-from lightningalg.networks.families import family
+from lightningalg.errors import ContradictionError, InputError
+from lightningalg.networks.base import positive_size, shown
+from lightningalg.networks.families import family, has_softmax
 from lightningalg.networks.network import Network, checked_network
 from lightningalg.networks.spec import network_from_table
+from lightningalg.rank.ball_bound import BallBound, ball_lower_bound
 from lightningalg.rank.lower_bound import DEFAULT_MEMORY, LowerBound, rank_lower_bound
 from lightningalg.rank.predicted import predicted_dimension
 from lightningalg.rank.upper_bounds import best_upper_bound, upper_bounds
@@ -102,7 +103,7 @@ def _dimension_html(found: Dimension) -> str:
     rows = [
         ("parameters", found.parameters, ""),
         ("dimension", "unknown" if found.value is None else found.value, found.status),
-        ("lower bound", found.lower_bound, f"a minor modulo a prime, by {found.engine}"),
+        ("lower bound", found.lower_bound, f"by {found.engine}"),
         ("upper bound", found.upper_bound, found.upper_bound_by),
         ("predicted", "-" if found.predicted is None else found.predicted, "proves nothing"),
     ]
@@ -117,6 +118,7 @@ def dimension(
     prime: int = DEFAULT_PRIME,
     primes: int = 1,
     engine: str = "auto",
+    lower_bound: str = "auto",
     max_memory: float = DEFAULT_MEMORY,
     progress: Callable[[str], None] = lambda message: None,
 ) -> Dimension:
@@ -139,6 +141,10 @@ def dimension(
         How many primes to try, from ``prime`` downwards, while the bounds differ.
     engine
         ``auto``, ``flint`` or ``blocked``.
+    lower_bound
+        ``auto``: exact, modulo a prime. ``minor`` and ``exponential`` are its names without and with
+        normalised attention. ``ball``: by ball arithmetic at a point, of strength ``ball``; no prime and
+        no theorem on exponentials is used.
     max_memory
         GiB for the Jacobian and its elimination.
     progress
@@ -165,15 +171,20 @@ def dimension(
     primes, seed = positive_size(primes, "primes"), validate_seed(seed)
     bounds = upper_bounds(network)
     upper = bounds[0]
-    lower = _best_lower_bound(
-        network, upper.value, primes, prime,
-        partial(
-            rank_lower_bound, network, target=upper.value, choose=partial(linear_algebra, name=engine),
-            seed=seed, max_memory=max_memory, progress=progress,
-        ),
-    )  # fmt: skip
+    search: dict[str, Any] = {
+        "target": upper.value,
+        "seed": seed,
+        "max_memory": max_memory,
+        "progress": progress,
+    }
+    lower: LowerBound | BallBound
+    if _method(network, lower_bound) == "ball":
+        lower = ball_lower_bound(network, **search)
+    else:
+        attempt = partial(rank_lower_bound, network, choose=partial(linear_algebra, name=engine), **search)
+        lower = _best_lower_bound(network, upper.value, primes, prime, attempt)
     if lower.witness.value < upper.value:
-        bounds = _with_symmetries(network, bounds, lower, engine, str(seed), progress)
+        bounds = _with_symmetries(network, bounds, lower, engine, seed, progress)
         upper = bounds[0]
     low, up = lower.witness.value, upper.value
     if low > up:
@@ -185,12 +196,27 @@ def dimension(
         _claim(low, up),
         {"lower_bound": lower.witness.to_json(), "upper_bound": upper.to_json()},
         provenance(engine=lower.engine, seed=seed),
+        "ball" if isinstance(lower, BallBound) else "exact",
     )
     return Dimension(
         value, low, up, CERTIFIED if value is not None else BOUNDS_DIFFER, network.parameter_count,
         predicted_dimension(network), certificate, upper.method, network, lower.engine, lower.matrix,
         tuple(bounds[1:]), time.perf_counter() - start,
     )  # fmt: skip
+
+
+#: names of lower bounds
+LOWER_BOUNDS = ("auto", "ball", "exponential", "minor")
+
+
+def _method(network: Network, wanted: str) -> str:
+    """Return the lower bound's method, once it is known to be one for this network."""
+    if wanted not in LOWER_BOUNDS:
+        raise InputError(f"lower bound {shown(wanted)!r}: accepted are {', '.join(LOWER_BOUNDS)}")
+    exact = "exponential" if has_softmax(network) else "minor"
+    if wanted not in ("auto", "ball", exact):
+        raise InputError(f"lower bound {wanted!r} is not for {network}: accepted are auto, ball and {exact}")
+    return exact if wanted == "auto" else wanted
 
 
 def _best_lower_bound(
@@ -211,7 +237,7 @@ def _best_lower_bound(
 
 
 def _with_symmetries(
-    network: Network, bounds: list[UpperBound], lower: LowerBound, engine: str, seed: str,
+    network: Network, bounds: list[UpperBound], lower: LowerBound | BallBound, engine: str, seed: str,
     progress: Callable[[str], None],
 ) -> list[UpperBound]:  # fmt: skip
     """Return the bounds with that of method ``symmetry`` among them, smallest first, if it is better."""

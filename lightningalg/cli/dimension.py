@@ -39,6 +39,8 @@ _ARGUMENTS = {
 @click.option("--primes", type=click.IntRange(1, 100), default=1, show_default=True,
               help="How many primes to try while the bounds differ.")  # fmt: skip
 @click.option("--engine", default="auto", show_default=True, help="Elimination: auto, flint or blocked.")
+@click.option("--lower-bound", default="auto", show_default=True, metavar="METHOD",
+              help="auto, minor or exponential (modulo a prime), or ball (interval arithmetic).")  # fmt: skip
 @click.option("--max-memory", type=Finite(min=0.001), default=4.0, show_default=True,
               metavar="GiB", help="Refuse, before it starts, what needs more.")  # fmt: skip
 def command(
@@ -48,20 +50,22 @@ def command(
     prime: int | None,
     primes: int,
     engine: str,
+    lower_bound: str,
     max_memory: float,
     **network_flags: Any,
 ) -> int:
     """Dimension of the neuromanifold between two proved bounds.
 
-    The lower bound is a minor of the Jacobian that is not zero modulo a prime; the upper bound a
-    factorisation or a symmetry. Where they meet the dimension is certified; otherwise both are shown and
-    the dimension is unknown.
+    The lower bound is a minor of the Jacobian that is not zero modulo a prime, or that ball arithmetic
+    separates from zero; the upper bound a factorisation or a symmetry. Where they meet the dimension is
+    certified; otherwise both are shown and the dimension is unknown.
 
     \b
     Examples:
       lightningalg dimension --widths 4,3,2,4 --ranks 2,2,2 --tokens 2
       lightningalg dimension --widths 3,3,3 --ranks 2,2 --residual --out cert.json
       lightningalg dimension --kind normalized --widths 3,3,3 --ranks 1,3
+      lightningalg dimension --kind normalized --widths 3,3,3 --ranks 1,3 --lower-bound ball
       lightningalg dimension --kind monomial --widths 2,4,5,4 --degree 2 --json
       lightningalg dimension --network net.toml
     """
@@ -76,6 +80,7 @@ def command(
         prime=DEFAULT_PRIME if prime is None else prime,
         primes=primes,
         engine=engine,
+        lower_bound=lower_bound,
         max_memory=max_memory,
         progress=Progress(),
     )
@@ -156,14 +161,16 @@ def _show(result: Dimension, out: str | None) -> None:
 
     value = "unknown" if result.value is None else str(result.value)
     rows, columns = result.matrix
+    where = "in ball arithmetic" if result.certificate.strength == "ball" else "modulo a prime"
+    if has_softmax(result.network) and result.certificate.strength != "ball":
+        where += ", exponentials as variables"
     lines = [
         ("parameters", str(result.parameters), ""),
         ("dimension", value, f"{result.status} ({result.certificate.strength})"),
         (
             "lower bound",
             str(result.lower_bound),
-            f"minor of a {rows} x {columns} sampled Jacobian modulo a prime"
-            f"{', exponentials as variables' if has_softmax(result.network) else ''}, by {result.engine}",
+            f"minor of a {rows} x {columns} sampled Jacobian {where}, by {result.engine}",
         ),
         (
             "upper bound",

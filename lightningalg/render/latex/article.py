@@ -144,10 +144,20 @@ class _Document:
         return any(x.lower for x in self.dimensions)
 
     @property
+    def has_minor(self) -> bool:
+        """Some lower bound is a minor modulo a prime."""
+        return any(x.lower and not x.lower.bits for x in self.dimensions)
+
+    @property
+    def has_ball(self) -> bool:
+        """Some lower bound is by ball arithmetic."""
+        return any(x.lower and x.lower.bits for x in self.dimensions)
+
+    @property
     def has_seed(self) -> bool:
-        """Some lower bound draws its values by the seed rule."""
+        """Some minor modulo a prime draws its values by the seed rule."""
         bounds = (getattr(x, "lower", None) for x in [*self.dimensions, *self.others])
-        return any(isinstance(x, LowerBound) and x.seed is not None for x in bounds)
+        return any(isinstance(x, LowerBound) and not x.bits and x.seed is not None for x in bounds)
 
     @property
     def symmetric(self) -> bool:
@@ -226,7 +236,7 @@ class _Document:
             "Harris": bool(self.dimensions or any(x.kind == "symmetry-algebra" for x in self.others)),
             "BrunsVetter": self.bounded_rank,
             "AlexanderHirschowitz": self.facts("composition", "alexander-hirschowitz"),
-            "SHS": self.has_seed,
+            "SHS": self.has_seed or self.has_ball,
         }
         sections = (key for kind, _ in self.sections for key in kind.references)
         return {key for key, used in needed.items() if used} | set(sections)
@@ -253,7 +263,7 @@ class _Document:
         """Widths of the columns of the table of instances, in parts of the text width; none: left out."""
         seeds = {x.lower.seed for x in self.dimensions if x.lower}
         optional = {
-            "prime": 0.0 if self.one_prime or not self.has_lower else 0.115,
+            "prime": 0.0 if self.one_prime or not self.has_minor else 0.115,
             "seed": 0.11 if len(seeds) > 1 else 0.0,
             "verdict": 0.09 if self.verdict_counts else 0.0,
         }
@@ -271,7 +281,7 @@ class _Document:
     @property
     def one_prime(self) -> int:
         """The prime of all lower bounds, or 0 if there are several."""
-        primes = {x.lower.prime for x in self.dimensions if x.lower}
+        primes = {x.lower.prime for x in self.dimensions if x.lower and not x.lower.bits}
         return primes.pop() if len(primes) == 1 else 0
 
     def with_verdict(self, verdict: str) -> list[Any]:

@@ -22,7 +22,10 @@ _LONGEST_CELL = 240  # characters of a formula in one cell of a table
 
 @dataclass(frozen=True, slots=True)
 class LowerBound:
-    """A non-zero minor: its data, and point and samples as printed matrices if they are small."""
+    """A non-zero minor: its data, and point and samples as printed matrices if they are small.
+
+    By ball arithmetic it has ``bits``, and neither prime nor determinant.
+    """
 
     value: int
     prime: int
@@ -33,6 +36,12 @@ class LowerBound:
     point: tuple[Tex, ...]
     samples: tuple[Tex, ...]
     point_hash: str
+    bits: int = 0
+
+    @property
+    def proposition(self) -> str:
+        """The label of the proposition that makes the minor a bound."""
+        return "ball" if self.bits else "lower"
 
     @property
     def in_full(self) -> bool:
@@ -132,6 +141,8 @@ def read_dimension(certificate: Mapping[str, Any], label: int, verdict: str) -> 
 
 def read_lower_bound(network: Network, lower: Mapping[str, Any]) -> LowerBound:
     """Return the printable form of a certificate's lower bound."""
+    if lower.get("method") == "ball":
+        return _read_ball(network, lower)
     r, p, determinant = (integer(lower[key]) for key in ("value", "prime", "determinant"))
     sampling = lower["sampling"]
     size = sum(integer(last) - integer(first) + 1 for first, last in lower["rows"])
@@ -153,6 +164,19 @@ def read_lower_bound(network: Network, lower: Mapping[str, Any]) -> LowerBound:
         point_hash = sha256(text.encode("ascii")).hexdigest()
     rows, columns = index_runs(lower["rows"]), index_runs(lower["columns"])
     return LowerBound(r, p, seed, rows, columns, determinant, point, samples, point_hash)
+
+
+def _read_ball(network: Network, lower: Mapping[str, Any]) -> LowerBound:
+    r, bits = integer(lower["value"]), integer(lower["bits"])
+    sizes = [
+        sum(integer(last) - integer(first) + 1 for first, last in lower[key]) for key in ("rows", "columns")
+    ]
+    if not (sizes == [r, r] and bits > 0 and r <= network.parameters):
+        raise InputError("lower bound: rows, columns and bits do not fit its value")
+    if lower["sampling"]["rule"] != "sha256-dyadic":
+        raise InputError("lower bound: this rule for points cannot be printed")
+    rows, columns = index_runs(lower["rows"]), index_runs(lower["columns"])
+    return LowerBound(r, 0, words(lower["sampling"]["seed"]), rows, columns, 0, (), (), "", bits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,13 @@ class NormalizedInstance:
         return Tex(PROPOSITIONS[self.upper.method])
 
     @property
+    def lower_label(self) -> Tex:
+        """The label of the proposition of the lower bound."""
+        if self.lower is not None and self.lower.bits:
+            return Tex("prop:nball")
+        return Tex("prop:nlower" if self.softmax else "prop:nplain")
+
+    @property
     def softmax(self) -> bool:
         """There are two tokens or more: on one token the maps are linear in X where they are normalised."""
         return self.network.tokens > 1
@@ -103,7 +110,7 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> Normalize
         if "minor" in below or "sampling" not in below:
             raise UnsupportedError("lower bound: of this form it cannot be printed")
         lower = read_lower_bound(network, below)
-        if network.tokens > 1:
+        if network.tokens > 1 and not lower.bits:
             about = below["exponents"]
             numbers = [integer(about[key]) for key in ("count", "points", "determinant")]
             independence = Independence(numbers[0], numbers[1], index_runs(about["rows"]), numbers[2])
@@ -222,17 +229,21 @@ _METHODS: dict[str, Callable[[Network, Mapping[str, Any]], UpperBound]] = {
 
 
 def _abstract(instances: Sequence[NormalizedInstance]) -> Tex:
-    independent = "In the lower bound exponentials are independent variables, by a theorem of Ax."
+    labels = {x.lower_label for x in instances if x.lower}
+    ways = {
+        "prop:nlower": "In minors modulo a prime exponentials are independent variables, by Ax's theorem. ",
+        "prop:nball": "Lower bounds by ball arithmetic separate a minor at one point from singular matrices.",
+    }
+    independent = "".join(text for label, text in ways.items() if label in labels)
     if len(instances) == 1:
         x = instances[0]
         return Tex(
             rf"We prove for a network of normalised self-attention with ${x.network.parameters}$ parameters "
-            rf"that its neuromanifold has dimension $\delta$ with ${x.relation_tex}$. "
-            + (independent if x.softmax and x.lower else "")
+            rf"that its neuromanifold has dimension $\delta$ with ${x.relation_tex}$. " + independent
         )
     return Tex(
         rf"We prove dimensions of the neuromanifolds of ${len(instances)}$ networks of normalised "
-        rf"self-attention. " + (independent if any(x.softmax and x.lower for x in instances) else "")
+        rf"self-attention. {independent}"
     )
 
 
@@ -246,7 +257,7 @@ kind = Kind(
     read=_read,
     check=Tex(
         "recomputes the upper bounds of networks with normalised attention and, modulo $p$, the minors and "
-        "the matrices that show the exponents independent"
+        "the matrices that show the exponents independent, or, in balls, the minors"
     ),
     abstract=_abstract,
     references={
