@@ -27,12 +27,16 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "rank": (CORE, {"numpy"}),
     "symmetry": (CORE, {"numpy"}),
     "ideals": (CORE, {"numpy"}),
-    "claims": (CORE | {"rank", "symmetry", "ideals"}, {"numpy"}),
-    "worksheets": (CORE | {"rank", "symmetry", "ideals", "claims", "render"}, {"numpy"}),
-    "render": ({"errors", "certificates"}, {"jinja2"}),
-    "cli": (CORE | {"rank", "symmetry", "ideals", "claims", "worksheets", "render"}, {"click", "rich"}),
+    "invariants": (CORE, {"numpy"}),
+    "claims": (CORE | {"rank", "symmetry", "ideals", "invariants"}, {"numpy"}),
+    "worksheets": (CORE | {"rank", "symmetry", "ideals", "invariants", "claims", "render"}, {"numpy"}),
+    "render": ({"errors", "certificates"}, {"jinja2", "matplotlib"}),
+    "cli": (
+        CORE | {"rank", "symmetry", "ideals", "invariants", "claims", "worksheets", "render"},
+        {"click", "rich"},
+    ),
     "__main__": ({"cli"}, set()),
-    "__init__": (CORE | {"rank", "symmetry", "ideals", "claims"}, set()),
+    "__init__": (CORE | {"rank", "symmetry", "ideals", "invariants", "claims"}, set()),
     "verifier": (set(), {"flint", "numpy"}),  # only where they may be absent: below
 }
 
