@@ -2338,15 +2338,15 @@ def rank_modulo(rows: list[list[int]], prime: int) -> int:
         return rank
     rank = 0
     while rows and rows[0]:
-        pivot = next((row for row in rows if row[0]), None)
-        if pivot is None:
+        top_row = next((row for row in rows if row[0]), None)
+        if top_row is None:
             rows = [row[1:] for row in rows]
             continue
-        inverse = pow(pivot[0], -1, prime)
-        rest = pivot[1:]
+        inverse = pow(top_row[0], -1, prime)
+        rest = top_row[1:]
         reduced = []
         for row in rows:
-            if row is not pivot:
+            if row is not top_row:
                 factor = row[0] * inverse % prime
                 reduced.append([(x - factor * y) % prime for x, y in zip(row[1:], rest, strict=True)])
         rows, rank = reduced, rank + 1

@@ -87,8 +87,8 @@ class GradedMap:
         order: list[int] = []
         start = 0
         for part in self.split(weight):
-            ranked = sorted(range(len(part)), key=lambda j, part=part: -part[j])
-            order += [start + j for j in ranked]
+            by_size = sorted(((-value, j) for j, value in enumerate(part)))
+            order += [start + j for _, j in by_size]
             start += len(part)
         # entry j of a dominant weight becomes entry order[j]
         images = []
@@ -218,7 +218,7 @@ def _chart(width: int, d_out: int, rank: int, heads: int) -> tuple[tuple[str, ..
         V = [[fresh("V", i, b, h) for b in range(width)] for i in range(d_out)]
         B = [[fresh("B", b, j, h) for j in range(rank)] for b in range(width)]
         C = [[fresh("C", j, c, h) for c in range(rank, width)] for j in range(rank)]
-        A = [
+        A: list[list[ChartPolynomial]] = [
             [{(B[b][c],): 1} for c in range(rank)]
             + [
                 {tuple(sorted((B[b][j], C[j][c]))): 1 for j in range(rank)} for c in range(width - rank)

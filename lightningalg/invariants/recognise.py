@@ -67,9 +67,9 @@ def recognised(phi: GradedMap, standard: Family, found: Sequence[DegreeGenerator
     if a < d and first == a + 1:
         minors = comb(d_out * comb(d + 1, 2), a + 1) * comb(d, a + 1)
         total = found[first - 1].count
-        share = "all" if minors == total else f"{minors} of"
+        share = "all" if minors == total else f"{minors} of the"
         sentences.append(
-            f"{share} the {total} generators of degree {first} are the {first}-minors of the matrix "
+            f"{share} {total} generators of degree {first} are the {first}-minors of the matrix "
             f"(T_i,ab,c) with {d_out * comb(d + 1, 2)} rows (i,ab) and {d} columns c, whose rank is that of A"
         )
     return sentences

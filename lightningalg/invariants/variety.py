@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import comb, prod
 
 from lightningalg.networks.families import Family
@@ -82,5 +83,5 @@ def degree_from_hilbert(values: Sequence[int]) -> tuple[int, int] | None:
     for order in range(len(values)):
         if len(row) >= 3 and row[-1] == row[-2] == row[-3] > 0:
             return order + 1, row[-1]
-        row = [b - a for a, b in zip(row, row[1:], strict=False)]
+        row = [b - a for a, b in pairwise(row)]
     return None

@@ -1,0 +1,144 @@
+"""``lightningalg invariants``: equations of the Zariski closure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
+
+if TYPE_CHECKING:
+    from lightningalg.invariants.report import InvariantsReport
+
+_SYSTEMS = ("macaulay2", "singular")
+
+
+@click.command(
+    "invariants",
+    epilog="Exit code: 0 if vanishing, completeness and minimality are all proved, 1 if some of it was only
+    counted " "modulo a prime, 2 for bad input.",
+)
+@network_options
+@click.option("--up-to", "up_to", type=click.IntRange(1, 64), metavar="K",
+              help="Largest degree of equations (default 4). For lightning networks also --degree K.")  #
+              fmt: skip
+@click.option("--out", metavar="CERT.json", help="Write the certificate to this file (one attention head).")
+@click.option(
+    "--export", "system", type=click.Choice(_SYSTEMS), help="Print the ideal in this system's language."
+)
+@click.option("--export-to", metavar="FILE", help="Write the exported ideal to this file instead.")
+@click.option(
+    "--polynomials", is_flag=True, help="Print the generators, one for each multidegree up to permutation."
+)
+@click.option("--no-proofs", is_flag=True, help="Only find the generators: no completeness, no minimality.")
+@click.option("--hilbert", type=click.IntRange(1, 60), metavar="N",
+              help="Follow the Hilbert function to degree N; default: until it shows the degree, if dim Y <=
+              7.")  # fmt: skip
+@click.option("--max-monomials", type=click.IntRange(1), default=3_000_000, show_default=True, metavar="N",
+              help="Refuse, before it starts, a degree with more monomials.")  # fmt: skip
+@click.option("--seed", default="0", show_default=True, help="Decides the points modulo p.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
+def command(
+    up_to: int | None,
+    out: str | None,
+    system: str | None,
+    export_to: str | None,
+    polynomials: bool,
+    no_proofs: bool,
+    hilbert: int | None,
+    max_monomials: int,
+    seed: str,
+    as_json: bool,
+    **network_flags: Any,
+) -> int:
+    """Minimal generators of the ideal of the closure Y of the neuromanifold, degree by degree.
+
+    Equations are found modulo a prime in each multidegree of the torus that acts on inputs and outputs,
+    lifted to the rationals and substituted into the parametrisation: that they vanish is exact. A rank
+    modulo the prime shows that there are no others, and linear functionals that none is superfluous.
+
+    Networks: one lightning layer (also with heads, also --tokens 1), and functions of one token (deep
+    lightning with
+    --tokens 1, monomial networks).
+
+    \b
+    Examples:
+      lightningalg invariants --widths 2,1 --ranks 2 --polynomials      # a resultant
+      lightningalg invariants --widths 3,1 --ranks 1 --out equations.json
+      lightningalg invariants --widths 2,2 --ranks 1 --export macaulay2 --export-to y.m2
+      lightningalg invariants --kind monomial --widths 3,2,1 --degree 2 --up-to 3
+    """
+    if export_to is not None and system is None:
+        raise click.UsageError(f"--export-to needs --export: {' or '.join(_SYSTEMS)}")
+    if system is not None and export_to is None and as_json:
+        raise click.UsageError("--json with --export needs --export-to FILE")
+    up_to = _degree(up_to, network_flags)
+    network = network_from_options(**network_flags)
+    from lightningalg.certificates.files import write_atomically
+    from lightningalg.claims.invariants import invariants_certificate
+    from lightningalg.invariants.export import export
+    from lightningalg.invariants.study import invariants
+
+    if out is not None:
+        _check_certifiable(network)
+    report = invariants(
+        network,
+        up_to,
+        seed=seed,
+        hilbert=hilbert,
+        proofs=not no_proofs,
+        max_monomials=max_monomials,
+        progress=Progress(),
+    )
+    kept = ""
+    if out is not None:
+        certificate = invariants_certificate(report)
+        write_atomically(Path(out), certificate.to_text() + "\n")
+        kept = f"certificate {certificate.sha256[:12]} -> {out}: {certificate.claim['relation']}"
+    if system is not None:
+        text = export(report, system)
+        if export_to is None:
+            click.echo(text, nl=False)
+            return 0
+        write_atomically(Path(export_to), text)
+    if as_json:
+        echo_json(report.to_json())
+    else:
+        _show(report, polynomials)
+        for line in filter(None, [kept, f"wrote {export_to}" if export_to else ""]):
+            click.echo(line)
+    return 0 if report.proofs is not None and report.minimal else 1
+
+
+def _degree(up_to: int | None, flags: dict[str, Any]) -> int:
+    """INTERFACE.md's ``--degree K``: the equations' degree where the network has no activations."""
+    if flags["degree"] is None or flags["kind"] == "monomial" or flags["network_file"] is not None:
+        return 4 if up_to is None else up_to
+    if up_to is not None:
+        raise click.UsageError("--degree and --up-to: for a lightning network these are the same; give one")
+    text = flags.pop("degree")
+    flags["degree"] = None
+    if not text.isascii() or not text.isdigit() or len(text) > 2 or not 1 <= int(text) <= 64:
+        raise click.UsageError(f"--degree {text[:40]!r}: accepted is an integer from 1 to 64")
+    return int(text)
+
+
+def _check_certifiable(network: Any) -> None:
+    from lightningalg.errors import UnsupportedError
+    from lightningalg.networks.families import attention_chain
+
+    chain = attention_chain(network)
+    if chain is None or len(chain) != 1:
+        raise UnsupportedError(
+            "--out: certificates of equations are for a single attention head; leave it out"
+        )
+
+
+def _show(report: InvariantsReport, polynomials: bool) -> None:
+    """Print the report for people."""
+    from lightningalg.invariants.text import lines
+
+    for line in lines(report, polynomials):
+        click.echo(line)
