@@ -17,13 +17,12 @@ _SYSTEMS = ("macaulay2", "singular")
 
 @click.command(
     "invariants",
-    epilog="Exit code: 0 if vanishing, completeness and minimality are all proved, 1 if some of it was only
-    counted " "modulo a prime, 2 for bad input.",
+    epilog="Exit code: 0 if vanishing, completeness and minimality are all proved, 1 if some of it was "
+    "only counted modulo a prime, 2 for bad input.",
 )
 @network_options
 @click.option("--up-to", "up_to", type=click.IntRange(1, 64), metavar="K",
-              help="Largest degree of equations (default 4). For lightning networks also --degree K.")  #
-              fmt: skip
+              help="Largest degree of equations (default 4); for lightning also --degree K.")  # fmt: skip
 @click.option("--out", metavar="CERT.json", help="Write the certificate to this file (one attention head).")
 @click.option(
     "--export", "system", type=click.Choice(_SYSTEMS), help="Print the ideal in this system's language."
@@ -34,8 +33,7 @@ _SYSTEMS = ("macaulay2", "singular")
 )
 @click.option("--no-proofs", is_flag=True, help="Only find the generators: no completeness, no minimality.")
 @click.option("--hilbert", type=click.IntRange(1, 60), metavar="N",
-              help="Follow the Hilbert function to degree N; default: until it shows the degree, if dim Y <=
-              7.")  # fmt: skip
+              help="Follow the Hilbert function to N; default: to the degree, if dim Y <= 7.")  # fmt: skip
 @click.option("--max-monomials", type=click.IntRange(1), default=3_000_000, show_default=True, metavar="N",
               help="Refuse, before it starts, a degree with more monomials.")  # fmt: skip
 @click.option("--seed", default="0", show_default=True, help="Decides the points modulo p.")

@@ -45,10 +45,12 @@ def lines(report: InvariantsReport, polynomials: bool = False) -> Iterator[str]:
 
 def _variety(report: InvariantsReport) -> Iterator[str]:
     variety, shown = report.variety, report.degree_from_hilbert
-    yield f"  {'ambient':<12}{len(report.phi.names):>8}   coordinates {report.phi.names[0]}, ...,
-    {report.phi.names[-1]}" if variety is not None:
-        yield f"  {'dimension':<12}{variety.dimension:>8}   of the closure Y, codimension
-        {variety.codimension} (formula)" agrees = ""
+    names = report.phi.names
+    yield f"  {'ambient':<12}{len(names):>8}   coordinates {names[0]}, ..., {names[-1]}"
+    if variety is not None:
+        codimension = f"codimension {variety.codimension}"
+        yield f"  {'dimension':<12}{variety.dimension:>8}   of the closure Y, {codimension} (formula)"
+        agrees = ""
         if shown is not None:
             same = shown == (variety.dimension, variety.degree)
             agrees = (

@@ -85,6 +85,18 @@ class JacobianMatrix:
         residues = [[int(field.convert(value)) for value in row] for row in self.at(point)]
         return linear_algebra_for_any_prime().rank(_int_array(residues), prime)
 
+    def nonzero_pattern(self) -> list[list[bool]]:
+        """Return for each row which entries are not the zero polynomial.
+
+        Examples
+        --------
+        >>> import lightningalg as la
+        >>> rows = la.lightning((1, 1), (1,)).polynomial_map().jacobian().nonzero_pattern()
+        >>> rows
+        [[True, True, True]]
+        """
+        return [[bool(entry.to_dict()) for entry in row] for row in self.rows]
+
     def to_sympy(self) -> sympy.ImmutableMatrix:
         """Return the matrix with sympy entries."""
         from lightningalg.engines.sympy_bridge import to_sympy_matrix

@@ -26,12 +26,13 @@ MAX_INSTANCES = 100_000
 _MAX_INTEGER = 10**4000  # as in formulas: what can still be printed
 _MAX_NAME = 100
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_KEY = re.compile(r"[^/\x00-\x1f]{1,100}/[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 
 _WORKSHEET_FIELDS = {"title", "source", "prose", "claim"}
 _CLAIM_FIELDS = {
     "id", "kind", "title", "statement", "source", "prose", "hypotheses", "expected", "check", "relation",
-    "network", "grid", "where", "instances",
+    "uses", "network", "grid", "where", "instances",
 }  # fmt: skip
 _IDENTITY_FIELDS = ("scalars", "symbols", "definitions", "left", "right")
 _NETWORK_FIELDS = {"expected", "network", "grid", "where", "instances"}
@@ -69,7 +70,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement with its instances, as the worksheet gives it."""
+    """A statement with its instances, as the worksheet gives it; ``uses``: the claims that it rests on."""
 
     id: str
     kind: str
@@ -82,6 +83,7 @@ class Claim:
     check: Formula | None
     differs: bool
     instances: tuple[Instance, ...]
+    uses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +167,17 @@ def _claim_body(table: Mapping[str, Any], name: str, folder: Path) -> Claim:
     return Claim(
         name, kind, _text(table, "title", default=name), _text(table, "statement"), _text(table, "source"),
         _text(table, "prose"), hypotheses, shown(table.get("expected", ""), 2000), check,
-        relation == "differs", instances,
+        relation == "differs", instances, _uses(table),
     )  # fmt: skip
+
+
+def _uses(table: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the claims that the text of this one rests on."""
+    names = _list(table, "uses")
+    for name in names:
+        if not isinstance(name, str) or not _KEY.fullmatch(name):
+            raise InputError(f'"uses" has {shown(name, 40)!r}: accepted are texts "worksheet/claim"')
+    return tuple(names)
 
 
 def _check_names(

@@ -1,0 +1,73 @@
+"""``lightningalg report``: a static HTML report of a worksheet run."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from lightningalg.certificates.files import write_atomically
+from lightningalg.cli.options import MAX_SECONDS, Finite, Progress, echo_json
+from lightningalg.errors import InputError
+
+
+@click.command("report", epilog="Exit code: 0 success, 2 there is no run in DIR, or LaTeX is missing.")
+@click.argument("folder", metavar="DIR")
+@click.option("--title", default="lightningalg: certificates of a run", show_default=True, metavar="TEXT",
+              help="Title of the report.")  # fmt: skip
+@click.option("--pdf", is_flag=True, help="Also run LaTeX on every proof, so that the pages show them.")
+@click.option("--timeout", type=Finite(min=1, max=MAX_SECONDS), default=120, show_default=True,
+              metavar="SECONDS", help="For LaTeX, each proof.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
+def command(folder: str, title: str, pdf: bool, timeout: float, as_json: bool) -> int:
+    """Write a static report of a worksheet run: open DIR/report/index.html in any browser.
+
+    DIR is the folder that "worksheet run --out DIR" filled. The pages hold a table of verdicts with filter
+    and sorting, a page for each claim with statement, proof, certificates and figures. They need no network;
+    DIR can be copied or published as it is.
+
+    \b
+    Example:
+      lightningalg worksheet run --out out
+      lightningalg report out
+    """
+    from lightningalg.render.html import render_report
+    from lightningalg.worksheets.report import read_report
+
+    start, progress = time.perf_counter(), Progress()
+    path = Path(folder)
+    report = read_report(path, title=title)
+    if pdf:
+        _compile(path, report.claims, timeout, progress)
+        report = read_report(path, title=title)
+    target = path / "report"
+    pages = render_report(report)
+    for name, content in pages.items():
+        write_atomically(target / name, content)
+    index = target / "index.html"
+    seconds = round(time.perf_counter() - start, 2)
+    if as_json:
+        echo_json(
+            {"index": str(index), "pages": len(pages), "claims": len(report.claims),
+             "certificates": report.certificates, "seconds": seconds}
+        )  # fmt: skip
+    else:
+        click.echo(f"{len(report.claims)} claims, {report.certificates} certificates, {seconds} s -> {index}")
+    return 0
+
+
+def _compile(folder: Path, claims: tuple, timeout: float, progress: Progress) -> None:
+    """Run LaTeX on the proofs whose PDF is absent or older than its text."""
+    from lightningalg.render.latex import compile_pdf
+
+    for number, claim in enumerate(claims, start=1):
+        if not claim.proof:
+            continue
+        proof = folder / claim.proof.removeprefix("../../")
+        target = proof.with_suffix(".pdf")
+        if not proof.is_file():
+            raise InputError(f"proof {proof}: no such file; run the worksheets again")
+        if not target.is_file() or target.stat().st_mtime < proof.stat().st_mtime:
+            progress(f"LaTeX: {claim.key} ({number} of {len(claims)})")
+            compile_pdf(proof, timeout=timeout)
