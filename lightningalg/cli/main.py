@@ -15,7 +15,9 @@ from lightningalg.cli.options import CommandGroup
 from lightningalg.errors import ContradictionError, LightningAlgError
 
 #: one module for each command; imported when it is called or listed
-_COMMANDS = ("dimension", "symmetries", "invariants", "verify", "prove", "worksheet", "report", "doctor")
+_COMMANDS = (
+    "dimension", "symmetries", "invariants", "picture", "verify", "prove", "worksheet", "report", "doctor",
+)  # fmt: skip
 
 EXIT_OK, EXIT_NO, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
 

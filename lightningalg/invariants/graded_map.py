@@ -219,7 +219,7 @@ def _chart(width: int, d_out: int, rank: int, heads: int) -> tuple[tuple[str, ..
         B = [[fresh("B", b, j, h) for j in range(rank)] for b in range(width)]
         C = [[fresh("C", j, c, h) for c in range(rank, width)] for j in range(rank)]
         A: list[list[ChartPolynomial]] = [
-            [{(B[b][c],): 1} for c in range(rank)]
+            [dict[ChartMonomial, int]({(B[b][c],): 1}) for c in range(rank)]
             + [
                 {tuple(sorted((B[b][j], C[j][c]))): 1 for j in range(rank)} for c in range(width - rank)
             ]
