@@ -30,7 +30,10 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "invariants": (CORE, {"numpy"}),
     "claims": (CORE | {"rank", "symmetry", "ideals", "invariants"}, {"numpy"}),
     "worksheets": (CORE | {"rank", "symmetry", "ideals", "invariants", "claims", "render"}, {"numpy"}),
-    "render": ({"errors", "certificates"}, {"jinja2", "markupsafe", "latex2mathml", "matplotlib"}),
+    "render": (
+        {"errors", "certificates"},
+        {"jinja2", "markupsafe", "latex2mathml", "matplotlib", "mpl_toolkits", "numpy"},
+    ),
     "cli": (
         CORE | {"rank", "symmetry", "ideals", "invariants", "claims", "worksheets", "render"},
         {"click", "rich"},

@@ -23,8 +23,8 @@ from lightningalg.errors import InputError
 def command(out: str, name: str | None, no_caption: bool, as_json: bool, **network_flags: Any) -> int:
     """Draw a slice of one layer's closure Y, a surface in space, with the neuromanifold M.
 
-    Marked are the points of Y outside M (conjugate factors), singular points where two sheets of M meet (swapped
-    pairs), and the boundary of M. The caption states the slice and its equation exactly.
+    Marked are the points of Y outside M (conjugate factors), singular points where two sheets of M meet
+    (swapped pairs), and the boundary of M. The caption states the slice and its equation exactly.
 
     \b
     query   (a >= 2)            two query columns: Whitney's umbrella with its handle

@@ -1,10 +1,10 @@
 """Slices of the closure Y of a single layer in which it is a surface in space, with M marked.
 
-MATH.md section 3. Each slice is an affine space of coordinates T(x, y), linear in three numbers; its equation is
-exact, and every drawn point is a value of an exact parametrisation. What is in M, and what is singular, is known
-at each point:
+MATH.md section 3. Each slice is an affine space of coordinates T(x, y), linear in three numbers; its equation
+is exact, and every drawn point is a value of an exact parametrisation. What is in M, and what is singular, is
+known at each point:
 
-* umbrella: two binary forms ``x1^2 - z x2^2`` and ``b x1 x2 + c x2^2`` share a linear factor iff ``c^2 = z b^2``;
+* umbrella: the forms ``x1^2 - z x2^2`` and ``b x1 x2 + c x2^2`` share a linear factor iff ``c^2 = z b^2``;
 * Cayley: a quadratic form is a product of two linear forms iff its matrix has rank at most two;
 * cone: real binary forms have real linear factors iff the discriminant is not negative.
 """

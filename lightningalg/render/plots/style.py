@@ -1,4 +1,4 @@
-"""Colours and light, the same in every picture; the colours differ in brightness too, for the colour-blind."""
+"""Colours and light, the same in every picture; colours differ in brightness too, for the colour-blind."""
 
 from __future__ import annotations
 

@@ -284,5 +284,13 @@ def _draw_legend(figure: Any, picture: AbstractSlice, bottom: float) -> None:
                 Line2D([], [], color="none", marker="o", markerfacecolor=colour, markeredgecolor="white",
                        markersize=8, label=words)
             )  # fmt: skip
-    figure.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.01, bottom - 0.06), fontsize=8.6, frameon=False,
-                  ncols=len(handles), columnspacing=1.6, handlelength=1.9)  # fmt: skip
+    figure.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.01, bottom - 0.06),
+        fontsize=8.6,
+        frameon=False,
+        ncols=len(handles),
+        columnspacing=1.6,
+        handlelength=1.9,
+    )
