@@ -69,7 +69,9 @@ def test_dense_linear_algebra_agrees(sizes, degree):
     assert invariants(layer(*sizes), degree, hilbert=1).counts == naive.minimal_generators(*sizes, degree)
 
 
-@pytest.mark.parametrize(("sizes", "degree"), [((2, 1, 1), 4), ((2, 2, 1), 4), ((2, 2, 2), 4), ((3, 1, 1), 3)])
+@pytest.mark.parametrize(
+    ("sizes", "degree"), [((2, 1, 1), 4), ((2, 2, 1), 4), ((2, 2, 2), 4), ((3, 1, 1), 3)]
+)
 def test_one_token_is_another_map(sizes, degree):
     found = invariants(layer(*sizes, tokens=1), degree)
     assert found.counts == naive.minimal_generators(*sizes, degree, one_token=True)
