@@ -1,4 +1,4 @@
-"""Minimal generators: literature, a second method, and what must hold of every ideal of an invariant variety."""
+"""Minimal generators: literature, a second method, and what must hold of every invariant ideal."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from lightningalg.networks.families import family
 
 from . import naive
 
-# (d, d', a), generators in degrees 1, 2, ..., dim Y, deg Y: Macaulay2 over QQ, MATH.md section 3 (first five);
-# PERFORMANCE.md section 4 (the others' generators)
+# (d, d', a), generators in degrees 1, 2, ..., dim Y, deg Y: Macaulay2 over QQ, MATH.md section 3 (first
+# five); PERFORMANCE.md section 4 (the others' generators)
 KNOWN = [
     ((2, 1, 1), [0, 3, 0, 0], 4, 3),
     ((2, 1, 2), [0, 0, 0, 1, 0], 5, 4),
@@ -147,7 +147,7 @@ def shear(report, block, source, target):
         moved[start + source] -= 1
         moved[start + target] += 1
         place = phi.weights.index(tuple(moved)) if min(moved) >= 0 else None
-        # the coordinate of x_p x_q is v_p a_q + v_q a_p, that of x_p^2 is v_p a_p: E(T_pp) = T_pq, E(T_pq) = 2 T_qq
+        # T_pq = v_p a_q + v_q a_p, T_pp = v_p a_p: so E(T_pp) = T_pq and E(T_pq) = 2 T_qq
         images.append((place, weight[start + target] + 1 if block == 1 else 1))
     return images
 
@@ -155,7 +155,7 @@ def shear(report, block, source, target):
 @settings(max_examples=15, deadline=None)
 @given(st.sampled_from(sorted(REPORTS)), st.data())
 def test_the_ideal_is_stable_under_the_lie_algebra(sizes, data):
-    """E applied to a generator vanishes again: the ideal is a representation, not only a torus-graded space."""
+    """E applied to a generator vanishes again: the ideal is a representation, not only graded."""
     report = REPORTS[sizes]
     block = data.draw(st.sampled_from([b for b, n in enumerate(report.phi.blocks) if n > 1]))
     source, target = data.draw(st.permutations(range(report.phi.blocks[block])))[:2]
