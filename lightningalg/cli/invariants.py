@@ -10,6 +10,7 @@ import click
 from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
 
 if TYPE_CHECKING:
+    from lightningalg.invariants.pointwise import PointRank
     from lightningalg.invariants.report import InvariantsReport
 
 _SYSTEMS = ("macaulay2", "singular")
@@ -31,6 +32,7 @@ _SYSTEMS = ("macaulay2", "singular")
 @click.option(
     "--polynomials", is_flag=True, help="Print the generators, one for each multidegree up to permutation."
 )
+@click.option("--points", is_flag=True, help="Also the Jacobian criterion at a point of each orbit (d >= 2).")
 @click.option("--no-proofs", is_flag=True, help="Only find the generators: no completeness, no minimality.")
 @click.option("--hilbert", type=click.IntRange(1, 60), metavar="N",
               help="Follow the Hilbert function to N; default: to the degree, if dim Y <= 7.")  # fmt: skip
@@ -44,6 +46,7 @@ def command(
     system: str | None,
     export_to: str | None,
     polynomials: bool,
+    points: bool,
     no_proofs: bool,
     hilbert: int | None,
     max_monomials: int,
@@ -90,6 +93,11 @@ def command(
         max_monomials=max_monomials,
         progress=Progress(),
     )
+    ranks = None
+    if points:
+        from lightningalg.invariants.pointwise import point_ranks
+
+        ranks = point_ranks(report)
     kept = ""
     if out is not None:
         certificate = invariants_certificate(report)
@@ -102,9 +110,12 @@ def command(
             return 0
         write_atomically(Path(export_to), text)
     if as_json:
-        echo_json(report.to_json())
+        answer = report.to_json()
+        echo_json(answer if ranks is None else {**answer, "points": [point.to_json() for point in ranks]})
     else:
         _show(report, polynomials)
+        if ranks is not None:
+            _show_points(report, ranks)
         for line in filter(None, [kept, f"wrote {export_to}" if export_to else ""]):
             click.echo(line)
     return 0 if report.proofs is not None and report.minimal else 1
@@ -132,6 +143,20 @@ def _check_certifiable(network: Any) -> None:
         raise UnsupportedError(
             "--out: certificates of equations are for a single attention head; leave it out"
         )
+
+
+def _show_points(report: InvariantsReport, ranks: list[PointRank]) -> None:
+    """Print the Jacobian criterion, orbit by orbit."""
+    click.echo("  rk V   rk A   meet   rank of the Jacobian   point")
+    for point in ranks:
+        click.echo(
+            f"  {point.rank_v:>4}{point.rank_a:>7}{point.meet:>7}{point.jacobian_rank:>15} of "
+            f"{point.codimension:<6}{point.verdict}"
+        )
+    click.echo(
+        "  Smooth is proved. Singular supposes that the ideal has no generators of degree above "
+        f"{report.degree} (lightningalg singular decides without)."
+    )
 
 
 def _show(report: InvariantsReport, polynomials: bool) -> None:
