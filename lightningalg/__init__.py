@@ -19,6 +19,7 @@ from lightningalg.builders import (
     monomial,
     monomial_with_biases,
     multi_head,
+    normalized,
     tie,
     transformer,
 )
@@ -27,10 +28,12 @@ from lightningalg.networks.network import Network
 
 if TYPE_CHECKING:
     from lightningalg.claims.dimension import Dimension, dimension
+    from lightningalg.maps.analytic_map import AnalyticMap
     from lightningalg.maps.polynomial_map import PolynomialMap
 
 __version__ = "0.1.0"
 __all__ = [
+    "AnalyticMap",
     "Dimension",
     "LightningAlgError",
     "Network",
@@ -42,12 +45,14 @@ __all__ = [
     "monomial",
     "monomial_with_biases",
     "multi_head",
+    "normalized",
     "tie",
     "transformer",
 ]
 
 #: loaded when first used: they bring numpy and python-flint
 _LAZY = {
+    "AnalyticMap": "lightningalg.maps.analytic_map",
     "Dimension": "lightningalg.claims.dimension",
     "dimension": "lightningalg.claims.dimension",
     "PolynomialMap": "lightningalg.maps.polynomial_map",

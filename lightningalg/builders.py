@@ -11,12 +11,13 @@ from itertools import pairwise
 from typing import Any
 
 from lightningalg.errors import InputError
-from lightningalg.networks.base import positive_size, shown
+from lightningalg.networks.base import AbstractLayer, positive_size, shown
 from lightningalg.networks.layers.bias import Bias
 from lightningalg.networks.layers.convolution import Convolution
 from lightningalg.networks.layers.lightning_attention import LightningAttention
 from lightningalg.networks.layers.linear import Linear
 from lightningalg.networks.layers.monomial_activation import MonomialActivation
+from lightningalg.networks.layers.normalized_attention import NormalizedAttention
 from lightningalg.networks.layers.sum import Sum
 from lightningalg.networks.network import INPUT, MAX_LAYERS, Network, Node
 
@@ -27,6 +28,7 @@ __all__ = [
     "monomial",
     "monomial_with_biases",
     "multi_head",
+    "normalized",
     "tie",
     "transformer",
 ]
@@ -66,6 +68,47 @@ def lightning(
     >>> print(lightning((4, 2, 4), (2, 1), tokens=2))
     lightning, widths 4,2,4, ranks 2,1, tokens 2
     """
+    return _attention(LightningAttention, widths, ranks, tokens, heads, residual)
+
+
+def normalized(
+    widths: Sequence[int],
+    ranks: Sequence[int],
+    tokens: int = 2,
+    heads: int | Sequence[int] = 1,
+    residual: bool | Sequence[bool] = False,
+) -> Network:
+    """Return deep normalised self-attention ``X_i = sum_h V_ih X softmax(X^T K_ih^T Q_ih X)  (+ X)``.
+
+    The softmax is over keys: each column of the scores is normalised. Parameters as of ``lightning``. On one
+    token every softmax is 1 and the network is linear: its value does not depend on Q and K.
+
+    Raises
+    ------
+    InputError
+        As for ``lightning``.
+
+    References
+    ----------
+    MATH.md section 5.
+
+    Examples
+    --------
+    >>> print(normalized((4, 2, 4), (2, 1), tokens=2))
+    normalized, widths 4,2,4, ranks 2,1, tokens 2
+    """
+    return _attention(NormalizedAttention, widths, ranks, tokens, heads, residual)
+
+
+def _attention(
+    head_type: type[LightningAttention] | type[NormalizedAttention],
+    widths: Sequence[int],
+    ranks: Sequence[int],
+    tokens: int,
+    heads: int | Sequence[int],
+    residual: bool | Sequence[bool],
+) -> Network:
+    """Return the network of layers of heads of one type; arguments as of ``lightning``."""
     widths = _sizes(widths, "widths")
     ranks = _sizes(ranks, "ranks")
     layers = len(widths) - 1
@@ -86,13 +129,13 @@ def lightning(
             raise InputError(
                 f"residual needs equal widths, but layer {i + 1} maps width {widths[i]} to {widths[i + 1]}"
             )
-        head = LightningAttention(widths[i], widths[i + 1], ranks[i])
+        head = head_type(widths[i], widths[i + 1], ranks[i])
         source = _attention_layer(nodes, f"layer{i + 1}", source, head, heads_per_layer[i], skips[i])
     return Network(nodes, tokens=tokens)
 
 
 def _attention_layer(
-    nodes: list[Node], name: str, source: str, head: LightningAttention, heads: int, skip: bool
+    nodes: list[Node], name: str, source: str, head: AbstractLayer, heads: int, skip: bool
 ) -> str:
     """Append one layer with its heads and residual connection; return the id of its value."""
     if heads == 1:

@@ -54,6 +54,7 @@ MAX_DIGITS = 600  # below every limit that Python can set on int <-> str (at lea
 LIMIT_VALUES = 3_000_000  # JSON values in a file: at most some 300 MB once parsed
 LIMIT_PARAMETERS = 5_000_000  # of a network whose Jacobian is sampled
 LIMIT_STORAGE = 4_000_000  # numbers held while one sample is evaluated
+LIMIT_SCORES = 100_000  # of normalised heads, per sample
 LIMIT_BYTES = 4 * 2**30  # memory of a minor
 LIMIT_SECONDS = 600.0  # predicted, see `predicted_seconds`
 LIMIT_WORK = 10_000_000  # elementary steps in degree sets and in normal forms
@@ -298,7 +299,7 @@ class IndexSet:
 # ------------------------------------------------------------------------------------------------------------
 
 ATTENTION, LINEAR, ACTIVATION, SUM = "lightning_attention", "linear", "monomial_activation", "sum"
-BIAS, CONVOLUTION = "bias", "convolution"
+BIAS, CONVOLUTION, NORMALIZED = "bias", "convolution", "normalized_attention"
 LAYER_KEYS: dict[str, tuple[str, ...]] = {
     ATTENTION: ("d_in", "d_out", "rank"),
     LINEAR: ("d_in", "d_out"),
@@ -306,8 +307,10 @@ LAYER_KEYS: dict[str, tuple[str, ...]] = {
     SUM: (),
     BIAS: ("width",),
     CONVOLUTION: ("d_in", "kernel", "stride", "channels"),
+    NORMALIZED: ("d_in", "d_out", "rank"),
 }
-MAY_BE_TIED = (ATTENTION, LINEAR, BIAS, CONVOLUTION)
+HEADS = (ATTENTION, NORMALIZED)
+MAY_BE_TIED = (*HEADS, LINEAR, BIAS, CONVOLUTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +332,7 @@ class Layer:
 
     def shapes(self) -> tuple[tuple[str, int, int], ...]:
         """(name, rows, columns) of the matrices that the value is made with, in order."""
-        if self.type == ATTENTION:
+        if self.type in HEADS:
             return (("Q", self.rank, self.d_in), ("K", self.rank, self.d_in), ("V", self.d_out, self.d_in))
         if self.type == LINEAR:
             return (("W", self.d_out, self.d_in),)
@@ -378,17 +381,24 @@ class Network:
     def parameters(self) -> int:
         return sum(rows * columns for _, _, rows, columns in self.matrices())
 
-    def is_attention_chain(self) -> bool:
-        """Every layer is an untied attention that reads the layer before it (the first: the input) alone."""
-        chain = all(x.type == ATTENTION and x.inputs == (i,) for i, x in enumerate(self.layers))
-        return chain and not self.sharing
+    def is_chain(self, kind: str) -> bool:
+        """Every layer is an untied one of this type that reads the layer before it (the first: the input)."""
+        return (
+            all(x.type == kind and x.inputs == (i,) for i, x in enumerate(self.layers)) and not self.sharing
+        )
+
+    @property
+    def has_softmax(self) -> bool:
+        """Whether an exponential occurs in the values; on one token every softmax is 1."""
+        return self.tokens > 1 and any(layer.type == NORMALIZED for layer in self.layers)
 
     def __str__(self) -> str:
         tail = f"tokens {self.tokens}"
-        if self.is_attention_chain() and len(self.layers) <= 12:
+        kind = self.layers[0].type
+        if kind in HEADS and self.is_chain(kind) and len(self.layers) <= 12:
             widths = ",".join(str(self.node_width(node)) for node in range(len(self.layers) + 1))
             ranks = ",".join(str(layer.rank) for layer in self.layers)
-            return f"{ATTENTION} chain, widths {widths}, ranks {ranks}, {tail}"
+            return f"{kind} chain, widths {widths}, ranks {ranks}, {tail}"
         kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(x.type for x in self.layers).items())
         if tied := sum(x.owner > 0 for x in self.layers):
             kinds += f" ({tied} tied)"
@@ -457,6 +467,8 @@ def parse_network(value: Any) -> Network:
         consumers.append([])
         for source in dict.fromkeys(layer.inputs):
             consumers[source].append(node)
+    types = {layer.type for layer in layers}
+    require(not {NORMALIZED, ACTIVATION} <= types, "network", f"has both {NORMALIZED} and {ACTIVATION}")
     outputs = [node for node in range(1, len(consumers)) if not consumers[node]]
     if len(outputs) != 1:
         raise InvalidError("network", f"{len(outputs)} layers are no other layer's input, one is needed")
@@ -477,7 +489,7 @@ class Sampling:
     prime: int
     seed: str | None
     parameter_values: tuple[int, ...] = ()
-    sample_values: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
+    sample_values: tuple[tuple[tuple[int, ...], ...], ...] = ()  # input, functional, exponentials of each
 
     @property
     def samples(self) -> int:
@@ -496,10 +508,17 @@ class Sampling:
         prime = self.prime
         return tuple([word % prime for word in words[:count]])
 
-    def parameters(self) -> tuple[int, ...]:
+    def parameters(self, number: int = 0) -> tuple[int, ...]:
+        """The parameter point, or a further one (by seed only)."""
         if self.seed is None:
             return self.parameter_values
-        return self.stream("parameters", self.network.parameters())
+        return self.stream(f"parameters/{number}" if number else "parameters", self.network.parameters())
+
+    def exponentials(self, sample: int, count: int) -> tuple[int, ...]:
+        """The residues that stand for the exponentials of a sample."""
+        if self.seed is None:
+            return self.sample_values[sample][2]
+        return self.stream(f"exponential/{sample}", count)
 
     def input(self, sample: int) -> tuple[int, ...]:
         if self.seed is None:
@@ -535,12 +554,61 @@ def parse_sampling(value: Any, network: Network, prime: int) -> Sampling:
     fields(value, "sampling", "sampling", ("rule", "parameters", "samples"))
     parameters = residues(value["parameters"], "parameters", network.parameters())
     samples = []
+    powers = exponents_of(network).count if network.has_softmax else 0
     for number, sample in enumerate(array(value["samples"], "sampling", "samples")):
-        fields(sample, "sampling", f"sample {number}", ("input", "functional"))
+        keys = ("input", "functional", *["exponentials"] * network.has_softmax)
+        fields(sample, "sampling", f"sample {number}", keys)
         x = residues(sample["input"], f"input {number}", network.width * network.tokens)
         y = residues(sample["functional"], f"functional {number}", network.d_out * network.tokens)
-        samples.append((x, y))
+        e = residues(sample.get("exponentials", []), f"exponentials {number}", powers)
+        samples.append((x, y, e))
     return Sampling(network, prime, None, parameters, tuple(samples))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreExponents:
+    """The exponents of one sample (§4.1): for the node of each normalised layer the numbers of its scores.
+
+    ``first`` has for each number the node, row and column where it occurs first.
+    """
+
+    numbers: dict[int, list[list[int]]]
+    first: list[tuple[int, int, int]]
+
+    @property
+    def count(self) -> int:
+        return len(self.first)
+
+
+def has_rank_one(network: Network) -> list[bool]:
+    """Of each node whether its value is w p^T, a column times a row, whatever the parameters and X (§4.1)."""
+    found = [network.width == 1]
+    for layer in network.layers:
+        kept = layer.type in (*HEADS, LINEAR, ACTIVATION, CONVOLUTION) and found[layer.inputs[0]]
+        found.append(layer.d_out == 1 or kept or (layer.type == ATTENTION and layer.rank == 1))
+    return found
+
+
+def exponents_of(network: Network) -> ScoreExponents:
+    """Scores have one exponent if their heads share matrices and input, at places that are equal there."""
+    t = network.tokens
+    heads = [node for node, layer in enumerate(network.layers, start=1) if layer.type == NORMALIZED]
+    require_supported(len(heads) * t * t <= LIMIT_SCORES, f"{len(heads)} heads on {t} tokens")
+    rank_one = has_rank_one(network)
+    known: dict[tuple[int, int, int, int], int] = {}
+    exponents = ScoreExponents({}, [])
+    for node in heads:
+        layer = network.layers[node - 1]
+        source = layer.inputs[0]
+        table = exponents.numbers[node] = [[0] * t for _ in range(t)]
+        for s, m in itertools.product(range(t), repeat=2):
+            place = (min(s, m), max(s, m)) if rank_one[source] else (s, m)
+            key = (layer.owner or node, source, *place)
+            if key not in known:
+                known[key] = len(known)
+                exponents.first.append((node, s, m))
+            table[s][m] = known[key]
+    return exponents
 
 
 # The sampled Jacobian.  One evaluator for two arithmetics: lists of Python integers, one sample at a time, or
@@ -603,6 +671,23 @@ class PlainArithmetic:
     def join(self, parts: list[Any]) -> Any:
         """Matrices of equal height, side by side."""
         return [[x for part in rows for x in part] for rows in zip(*parts, strict=True)]
+
+    def column_sums(self, a: Any) -> Any:
+        return [[sum(column) % self.prime for column in zip(*a, strict=True)]]
+
+    def inverses(self, a: Any) -> Any:
+        """The inverses of all entries."""
+        require(all(x for row in a for x in row), "denominator", "a softmax divides by zero")
+        return [[pow(x, -1, self.prime) for x in row] for row in a]
+
+    def scale_columns(self, a: Any, row: Any) -> Any:
+        """Each column times the entry of a row."""
+        return [[x * y % self.prime for x, y in zip(r, row[0], strict=True)] for r in a]
+
+    @staticmethod
+    def table(values: Any, numbers: list[list[int]]) -> Any:
+        """The matrix of the values with these numbers."""
+        return [[values[number] for number in row] for row in numbers]
 
 
 class BatchArithmetic:
@@ -674,26 +759,58 @@ class BatchArithmetic:
     def join(self, parts: list[Any]) -> Any:
         return self.np.concatenate(parts, axis=-1)
 
+    def column_sums(self, a: Any) -> Any:
+        return a.sum(axis=-2, keepdims=True) % self.prime  # at most 10^6 summands below 2^31
+
+    def inverses(self, a: Any) -> Any:
+        require(bool((a != 0).all()), "denominator", "a softmax divides by zero")
+        return self.power(a, self.prime - 2)
+
+    def scale_columns(self, a: Any, row: Any) -> Any:
+        return a * row % self.prime
+
 
 Factors = list[tuple[Any, Any]]
+Rows = list[list[int]]
 
 
-def gradient_factors(network: Network, parameters: list[Any], x: Any, y: Any, ring: Any) -> Factors:
-    """For each parameter matrix P, matrices (U, Z) of equal numbers of columns with d<Y, f(X)>/dP = U Z^T.
-
-    ``parameters`` has one matrix per parameter matrix, ``x`` is X (d x t), ``y`` is Y (d_out x t).
-    """
-    product, transpose = ring.product, ring.transpose
+def layer_weights(network: Network, parameters: list[Any]) -> list[list[Any]]:
+    """For each layer the matrices that its value is made with, from one matrix per parameter matrix."""
     weights: list[list[Any]] = []
     position = 0
     for layer in network.layers:
         own = parameters[position : position + len(layer.matrices())]
         weights.append(weights[layer.owner - 1] if layer.owner else own)
         position += len(layer.matrices())
+    return weights
 
+
+def softmax(powers: Any, ring: Any) -> Any:
+    """E divided by the sum over its column."""
+    return ring.scale_columns(powers, ring.inverses(ring.column_sums(powers)))
+
+
+def softmax_slope(weights: Any, other: Any, ring: Any) -> Any:
+    """S*C - S*(column sums of S*C), the derivative of the softmax S in the direction C, as dE = E dz.
+
+    It is symmetric, hence the adjoint of the scores as well, if C is that of S.
+    """
+    weighted = ring.entrywise_product(weights, other)
+    total = ring.scale_columns(weights, ring.column_sums(weighted))
+    return ring.add(weighted, ring.multiple(total, -1))
+
+
+def node_values(
+    network: Network, weights: list[list[Any]], x: Any, powers: Any, ring: Any
+) -> tuple[list[Any], list[Any]]:
+    """The values of all nodes; and intermediate products of attention layers, windows of convolutions.
+
+    ``x`` is X (d x t), ``powers`` has the matrix of exponentials for each normalised layer's node.
+    """
+    product, transpose = ring.product, ring.transpose
     values: list[Any] = [x]
-    kept: list[Any] = [None]  # intermediate products of attention layers, windows of convolutions
-    for layer, own in zip(network.layers, weights, strict=True):
+    kept: list[Any] = [None]
+    for node, (layer, own) in enumerate(zip(network.layers, weights, strict=True), start=1):
         source = values[layer.inputs[0]]
         middle = None
         if layer.type == ATTENTION:  # V X (K X)^T (Q X)
@@ -701,6 +818,11 @@ def gradient_factors(network: Network, parameters: list[Any], x: Any, y: Any, ri
             left = product(vectors, transpose(keys))  # V X (K X)^T, d_out x rank
             middle = queries, keys, vectors, left
             value = product(left, queries)
+        elif layer.type == NORMALIZED:  # V X S
+            queries, keys, vectors = (product(matrix, source) for matrix in own)
+            mixing = None if network.tokens == 1 else softmax(powers[node], ring)
+            middle = queries, keys, vectors, mixing
+            value = vectors if mixing is None else product(vectors, mixing)
         elif layer.type == LINEAR:
             value = product(own[0], source)
         elif layer.type == ACTIVATION:
@@ -712,10 +834,24 @@ def gradient_factors(network: Network, parameters: list[Any], x: Any, y: Any, ri
             value = ring.reshape(product(own[0], middle), layer.d_out)
         else:
             value = source
-            for node in layer.inputs[1:]:
-                value = ring.add(value, values[node])
+            for other in layer.inputs[1:]:
+                value = ring.add(value, values[other])
         values.append(value)
         kept.append(middle)
+    return values, kept
+
+
+def gradient_factors(
+    network: Network, parameters: list[Any], x: Any, y: Any, powers: Any, ring: Any
+) -> Factors:
+    """For each parameter matrix P, matrices (U, Z) of equal numbers of columns with d<Y, f(X)>/dP = U Z^T.
+
+    ``parameters`` has one matrix per parameter matrix, ``x`` is X (d x t), ``y`` is Y (d_out x t), ``powers``
+    are the exponentials.
+    """
+    product, transpose = ring.product, ring.transpose
+    weights = layer_weights(network, parameters)
+    values, kept = node_values(network, weights, x, powers, ring)
 
     adjoint: list[Any] = [None] * len(values)
     adjoint[network.output] = y
@@ -736,6 +872,20 @@ def gradient_factors(network: Network, parameters: list[Any], x: Any, y: Any, ri
             by_queries = product(transpose(left), g)  # by Q X
             by_keys = product(transpose(by_left), vectors)  # by K X
             by_vectors = product(by_left, keys)  # by V X
+            adjoints = by_queries, by_keys, by_vectors
+            uses.append([(factor, source) for factor in adjoints])
+            if first:
+                for matrix, factor in zip(own, adjoints, strict=True):
+                    pass_back(first, product(transpose(matrix), factor))
+        elif layer.type == NORMALIZED:
+            queries, keys, vectors, mixing = kept[node]
+            if mixing is None:  # one token: the value is V X
+                by_queries, by_keys, by_vectors = ring.multiple(queries, 0), ring.multiple(keys, 0), g
+            else:
+                by_scores = softmax_slope(mixing, product(transpose(vectors), g), ring)
+                by_queries = product(keys, by_scores)
+                by_keys = product(queries, transpose(by_scores))
+                by_vectors = product(g, transpose(mixing))
             adjoints = by_queries, by_keys, by_vectors
             uses.append([(factor, source) for factor in adjoints])
             if first:
@@ -799,23 +949,37 @@ def chop(values: Sequence[int], width: int) -> list[list[int]]:
     return [list(values[start : start + width]) for start in range(0, len(values), width)]
 
 
+def plain_parameters(sampling: Sampling, number: int = 0) -> list[Any]:
+    """The parameter matrices of a point as lists of rows."""
+    flat = sampling.parameters(number)
+    parameters = []
+    offset = 0
+    for _, _, height, width in sampling.network.matrices():
+        parameters.append(chop(flat[offset : offset + height * width], width))
+        offset += height * width
+    return parameters
+
+
+def plain_powers(sampling: Sampling, exponents: ScoreExponents, sample: int) -> dict[int, Any]:
+    """The exponentials of a sample, for the node of each normalised layer."""
+    values = sampling.exponentials(sample, exponents.count) if exponents.count else ()
+    return {node: PlainArithmetic.table(values, table) for node, table in exponents.numbers.items()}
+
+
 def plain_minor(sampling: Sampling, rows: list[int], columns: list[int], report: Report) -> list[list[int]]:
     """The asked-for rows and columns of the sampled Jacobian, in Python integers."""
     network, prime = sampling.network, sampling.prime
     ring = PlainArithmetic(prime)
-    flat = sampling.parameters()
-    parameters = []
-    offset = 0
-    for _, _, height, width in network.matrices():
-        parameters.append(chop(flat[offset : offset + height * width], width))
-        offset += height * width
+    parameters = plain_parameters(sampling)
+    exponents = exponents_of(network) if network.has_softmax else ScoreExponents({}, [])
     chosen = select_columns(network, columns)
     minor = []
     for number, sample in enumerate(rows):
         report(f"row {number + 1} of {len(rows)}")
         x = chop(sampling.input(sample), network.tokens)
         y = chop(sampling.functional(sample), network.tokens)
-        factors = gradient_factors(network, parameters, x, y, ring)
+        powers = plain_powers(sampling, exponents, sample)
+        factors = gradient_factors(network, parameters, x, y, powers, ring)
         row: list[int] = []
         for part in chosen:
             u, z = factors[part.matrix]
@@ -826,16 +990,33 @@ def plain_minor(sampling: Sampling, rows: list[int], columns: list[int], report:
     return minor
 
 
+def batch_parameters(np: Any, sampling: Sampling, number: int = 0) -> list[Any]:
+    """The parameter matrices of a point as arrays."""
+    flat = np.array(sampling.parameters(number), dtype=np.int64)
+    parameters = []
+    offset = 0
+    for _, _, height, width in sampling.network.matrices():
+        parameters.append(flat[offset : offset + height * width].reshape(height, width))
+        offset += height * width
+    return parameters
+
+
+def batch_powers(
+    np: Any, sampling: Sampling, exponents: ScoreExponents, samples: list[int]
+) -> dict[int, Any]:
+    """The exponentials of some samples, for the node of each normalised layer."""
+    if not exponents.count:
+        return {}
+    values = np.array([sampling.exponentials(j, exponents.count) for j in samples], dtype=np.int64)
+    return {node: values[:, np.array(table)] for node, table in exponents.numbers.items()}
+
+
 def batch_minor(np: Any, sampling: Sampling, rows: list[int], columns: list[int], report: Report) -> Any:
     """The same as an array of float64 (integers in [0, p)), evaluated for many samples at a time."""
     network, prime = sampling.network, sampling.prime
     ring = BatchArithmetic(np, prime)
-    flat = np.array(sampling.parameters(), dtype=np.int64)
-    parameters = []
-    offset = 0
-    for _, _, height, width in network.matrices():
-        parameters.append(flat[offset : offset + height * width].reshape(height, width))
-        offset += height * width
+    parameters = batch_parameters(np, sampling)
+    exponents = exponents_of(network) if network.has_softmax else ScoreExponents({}, [])
     chosen = [
         (part.matrix, np.array(part.rows, dtype=np.int64), np.array(part.columns, dtype=np.int64))
         for part in select_columns(network, columns)
@@ -848,7 +1029,8 @@ def batch_minor(np: Any, sampling: Sampling, rows: list[int], columns: list[int]
         shape = len(batch), -1, network.tokens
         x = np.array([sampling.input(sample) for sample in batch], dtype=np.int64).reshape(shape)
         y = np.array([sampling.functional(sample) for sample in batch], dtype=np.int64).reshape(shape)
-        factors = gradient_factors(network, parameters, x, y, ring)
+        powers = batch_powers(np, sampling, exponents, batch)
+        factors = gradient_factors(network, parameters, x, y, powers, ring)
         position = 0
         for matrix, i, j in chosen:
             u, z = factors[matrix]
@@ -1035,9 +1217,9 @@ def storage(network: Network) -> int:
         count += 3 * layer.d_out
         if layer.type == CONVOLUTION:
             count += 3 * layer.kernel * layer.positions
-        if layer.type == ATTENTION:
+        if layer.type in HEADS:
             count += 4 * layer.rank + 2 * layer.d_out
-            extra += layer.d_out * layer.rank
+            extra += layer.d_out * layer.rank if layer.type == ATTENTION else 3 * network.tokens**2
     return network.tokens * count + 2 * extra
 
 
@@ -1064,6 +1246,8 @@ def predicted_seconds(network: Network, r: int) -> dict[str, float]:
         per_row += t * layer.d_out * len(layer.inputs)
         per_row += 3 * t * layer.positions * sum(rows * columns for _, rows, columns in layer.shapes())
         per_row += 6 * t * layer.rank * layer.d_out
+        if layer.type == NORMALIZED:  # products with t x t matrices, and t inverses of 2 log2 p products
+            per_row += 3 * t * t * (layer.rank + layer.d_out + 4) + 60 * t
     rows, elimination = r * per_row, r**3 / 3
     plain_rows = 1e-7 * rows + 4e-5 * r * len(network.layers)
     batches = -(-r // batch_size(network, r))
@@ -1116,6 +1300,109 @@ def sampled_determinant(sampling: Sampling, rows: IndexSet, columns: IndexSet, r
     return plain_determinant(minor, sampling.prime, tell)
 
 
+def independence_rows(sampling: Sampling, exponents: ScoreExponents, samples: list[int], points: int) -> Rows:
+    """Rows of §4.1: entries of X and exponents at a sample, less those at the base sample of its point."""
+    network, prime = sampling.network, sampling.prime
+    ring = PlainArithmetic(prime)
+
+    def entries(parameters: list[Any], sample: int) -> list[int]:
+        x = chop(sampling.input(sample), network.tokens)
+        powers = plain_powers(sampling, exponents, sample)
+        _, kept = node_values(network, layer_weights(network, parameters), x, powers, ring)
+        scores = {node: ring.product(ring.transpose(kept[node][1]), kept[node][0]) for node in powers}
+        return [v for row in x for v in row] + [scores[node][s][m] for node, s, m in exponents.first]
+
+    result: Rows = [[] for _ in samples]
+    for q in sorted({sample % points for sample in samples}):
+        parameters = plain_parameters(sampling, q)
+        base = entries(parameters, q)
+        for number, sample in enumerate(samples):
+            if sample % points == q:
+                values = entries(parameters, sample)
+                result[number] = [(v - w) % prime for v, w in zip(values, base, strict=True)]
+    return result
+
+
+def batch_independence_rows(
+    np: Any, sampling: Sampling, exponents: ScoreExponents, samples: list[int], points: int
+) -> Any:
+    """The same as an array of float64 (integers in [0, p))."""
+    network, prime = sampling.network, sampling.prime
+    ring = BatchArithmetic(np, prime)
+
+    def entries(weights: list[list[Any]], batch: list[int]) -> Any:
+        x = np.array([sampling.input(j) for j in batch], dtype=np.int64)
+        powers = batch_powers(np, sampling, exponents, batch)
+        shape = len(batch), network.width, network.tokens
+        _, kept = node_values(network, weights, x.reshape(shape), powers, ring)
+        scores = {node: ring.product(ring.transpose(kept[node][1]), kept[node][0]) for node in powers}
+        return np.concatenate(
+            [x, np.stack([scores[v][:, s, m] for v, s, m in exponents.first], axis=1)], axis=1
+        )
+
+    size = network.width * network.tokens + exponents.count
+    result = np.empty((len(samples), size), dtype=np.float64)
+    for q in sorted({sample % points for sample in samples}):
+        weights = layer_weights(network, batch_parameters(np, sampling, q))
+        base = entries(weights, [q])
+        own = [number for number, sample in enumerate(samples) if sample % points == q]
+        step = batch_size(network, size)
+        for start in range(0, len(own), step):
+            part = own[start : start + step]
+            result[part] = (entries(weights, [samples[number] for number in part]) - base) % prime
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Independence:
+    """The statement that the exponents are independent (§4.1); `verify` computes the determinant."""
+
+    sampling: Sampling
+    exponents: ScoreExponents
+    points: int
+    rows: IndexSet
+    determinant: int
+
+    @classmethod
+    def parse(cls, value: Any, sampling: Sampling) -> Independence:
+        fields(value, "exponents", "exponents", ("count", "points", "rows", "determinant"))
+        network = sampling.network
+        exponents = exponents_of(network)
+        compare("exponents", "count", value["count"], exponents.count)
+        points = integer(value["points"], "exponents", "points", 1, sampling.samples)
+        require(points == 1 or sampling.seed is not None, "exponents", "explicit values have one point only")
+        rows = IndexSet.parse(value["rows"], "exponents", sampling.samples)
+        size = network.width * network.tokens + exponents.count
+        require(len(rows) == size, "exponents", f"{len(rows)} rows, {size} are needed")
+        require(rows.runs[0][0] >= points, "exponents", f"row {rows.runs[0][0]} is not above {points - 1}")
+        determinant = integer(value["determinant"], "exponents", "determinant", 1, sampling.prime - 1)
+        return cls(sampling, exponents, points, rows, determinant)
+
+    def verify(self, report: Report) -> None:
+        network, size = self.sampling.network, len(self.rows)
+        require_supported(network.parameters() <= LIMIT_PARAMETERS, f"{network.parameters()} parameters")
+        require_supported(storage(network) <= LIMIT_STORAGE, f"{storage(network)} values per sample")
+        require_supported(20 * size * size <= LIMIT_BYTES, f"{size} rows for the independence of exponents")
+        points = min(self.points, size)
+        require_supported(points * network.parameters() <= 10 * LIMIT_PARAMETERS, f"{points} points")
+        seconds = predicted_seconds(network, size)
+        rows, p = self.rows.indices(), self.sampling.prime
+        report(f"independence of {self.exponents.count} exponents")
+        if seconds["python"] > 0.5 and (np := optional("numpy")):
+            what = f"{size} rows for the independence of exponents"
+            require_supported(seconds["numpy"] <= LIMIT_SECONDS, what)
+            matrix = batch_independence_rows(np, self.sampling, self.exponents, rows, self.points)
+            found = BatchDeterminant(np, p, report)(matrix)
+        else:
+            require_supported(
+                seconds["python"] <= LIMIT_SECONDS, f"needs numpy for {size} independent exponents"
+            )
+            plain = independence_rows(self.sampling, self.exponents, rows, self.points)
+            found = plain_determinant(plain, p, report)
+        stated = self.determinant
+        require(found == stated, "exponents", f"determinant: stated {stated}, recomputed {found} modulo {p}")
+
+
 @dataclass(frozen=True, slots=True)
 class LowerBound:
     """A lower bound whose statement is in order; `verify` computes the determinant."""
@@ -1125,15 +1412,13 @@ class LowerBound:
     rows: IndexSet
     columns: IndexSet
     determinant: int
+    independence: Independence | None
 
     @classmethod
     def parse(cls, bound: Any, network: Network) -> LowerBound:
-        fields(
-            bound,
-            "lower bound",
-            "lower bound",
-            ("value", "prime", "sampling", "rows", "columns", "determinant"),
-        )
+        keys = ["value", "prime", "sampling", "rows", "columns", "determinant"]
+        keys += ["exponents"] * network.has_softmax
+        fields(bound, "lower bound", "lower bound", keys)
         n = network.parameters()
         r = integer(bound["value"], "lower bound", "value", 1, n)
         prime = integer(bound["prime"], "prime", "prime", 3, 2**31 - 1)
@@ -1144,9 +1429,12 @@ class LowerBound:
         columns = IndexSet.parse(bound["columns"], "columns", n)
         require(len(columns) == r, "columns", f"{len(columns)} columns for a lower bound of {r}")
         determinant = integer(bound["determinant"], "determinant", "determinant", 1, prime - 1)
-        return cls(r, sampling, rows, columns, determinant)
+        independence = Independence.parse(bound["exponents"], sampling) if network.has_softmax else None
+        return cls(r, sampling, rows, columns, determinant, independence)
 
     def verify(self, report: Report) -> None:
+        if self.independence is not None:
+            self.independence.verify(report)
         found = sampled_determinant(self.sampling, self.rows, self.columns, report)
         require(
             found == self.determinant,
@@ -1197,7 +1485,7 @@ def bound_by_parameters(network: Network) -> Bound:
 
 
 def bound_by_flag(network: Network) -> Bound:
-    applies(network.is_attention_chain(), "flag", f"the network is not a chain of {ATTENTION} layers")
+    applies(network.is_chain(ATTENTION), "flag", f"the network is not a chain of {ATTENTION} layers")
     widths = [network.node_width(node) for node in range(len(network.layers) + 1)]
     return flag_count(widths, [layer.rank for layer in network.layers], network.tokens == 1)
 
@@ -1238,19 +1526,21 @@ def bound_layerwise(network: Network) -> Bound:
     for node, layer in enumerate(network.layers, start=1):
         if node in joined or not layer.matrices():
             continue
-        if layer.type != ATTENTION:
+        if layer.type not in HEADS:
             blocks.append(([layer.id], sum(rows * columns for _, rows, columns in layer.matrices())))
             continue
-        q = variety(layer.d_in, layer.rank)
+        q = variety(layer.d_in, layer.rank) - 1
+        if layer.type == NORMALIZED:  # no scaling; on one token the value is V X
+            q = 0 if network.tokens == 1 else rank_variety(layer.d_in, layer.rank)
         readers = network.consumers[node]
         alone = len(readers) == 1 and network.sharing.isdisjoint((node, *readers))
         if alone and network.layers[readers[0] - 1].type == LINEAR:
             after = network.layers[readers[0] - 1]
             joined.add(readers[0])
             m = min(layer.d_in, layer.d_out, after.d_out)
-            blocks.append(([layer.id, after.id], q + m * (layer.d_in + after.d_out - m) - 1))
+            blocks.append(([layer.id, after.id], q + m * (layer.d_in + after.d_out - m)))
         else:
-            blocks.append(([layer.id], q + layer.d_in * layer.d_out - 1))
+            blocks.append(([layer.id], q + layer.d_in * layer.d_out))
     steps = {"blocks": [{"layers": ids, "dimension": encode(dimension)} for ids, dimension in blocks]}
     return sum(dimension for _, dimension in blocks), steps
 
@@ -1304,6 +1594,7 @@ def possible_degrees(network: Network) -> list[int]:
 
 
 def bound_by_coefficients(network: Network) -> Bound:
+    applies(not network.has_softmax, "coefficients", f"{NORMALIZED} on two or more tokens")
     types = {layer.type for layer in network.layers}
     pointwise = network.tokens == 1 or ATTENTION not in types
     if not pointwise:
@@ -1353,6 +1644,52 @@ def bound_by_torus(network: Network) -> Bound:
     return network.parameters() - sum(k for _, k in free), steps
 
 
+def bound_by_normalized_flag(network: Network) -> Bound:
+    chain = network.is_chain(NORMALIZED) and network.tokens >= 2
+    applies(chain, "normalized-flag", f"not a chain of {NORMALIZED} layers on two or more tokens")
+    widths = [network.node_width(node) for node in range(len(network.layers) + 1)]
+    ranks = [layer.rank for layer in network.layers]
+    _, steps = flag_count(widths, ranks, one_token=False)
+    e, g = steps["e"], steps["g"]
+    matrices = [rank_variety(*pair) for pair in zip(g, ranks, strict=True)]
+    flags, values = (sum(g[i] * (g[i - 1] - g[i]) for i in range(1, len(g))), widths[-1] * g[-1])
+    numbers = {"matrices": [encode(q) for q in matrices], "flags": encode(flags), "values": encode(values)}
+    return sum(matrices) + flags + values, {"e": e, "g": g, **numbers}
+
+
+def bound_by_normalized_stages(network: Network) -> Bound:
+    method = "normalized-stages"
+    heads = NORMALIZED in {layer.type for layer in network.layers} and network.tokens >= 2
+    applies(heads, method, f"no {NORMALIZED} on two or more tokens")
+    sequence = Composition(network, NORMALIZED, method)
+    e, last = sequence.effective, sequence.last
+    applies(all(stage.degree == 1 for stage in sequence.stages), method, "an activation")
+    dimensions, spans = [], [network.width]
+    for k in range(1, last + 1):
+        stage = sequence.stages[k]
+        each = [rank_variety(e[k - 1], a) + bounded_rank_maps(e[k - 1], e[k], v) for a, v in stage.heads]
+        dimensions.append(sum(each) if stage.heads else e[k - 1] * e[k])
+        reach = sum(min(v, spans[-1]) for _, v in stage.heads) if stage.heads else spans[-1]
+        spans.append(spans[-1] if stage.residual else min(reach, e[k]))
+    free = [k for k in range(1, last) if sequence.class_of(k)[1] == k and sequence.is_free(k, 0, last)]
+    groups = [{"position": k, "dimension": encode(e[k] * spans[k])} for k in free]
+    steps = {"widths": e, "stages": [encode(k) for k in dimensions], "groups": groups}
+    return sum(dimensions) - sum(e[k] * spans[k] for k in free), steps
+
+
+def bound_by_linear(network: Network) -> Bound:
+    types = {layer.type for layer in network.layers}
+    linear = network.tokens == 1 and NORMALIZED in types <= {LINEAR, SUM, NORMALIZED}
+    applies(linear, "linear", f"not {NORMALIZED} on one token with linear layers and sums alone")
+    through, rank, furthest = 0, network.width, 0  # furthest: the last reader of the nodes before this one
+    for node in range(len(network.layers) + 1):
+        if furthest <= node and network.node_width(node) < rank:
+            through, rank = node, network.node_width(node)
+        furthest = max([furthest, *network.consumers[node]])
+    name = network.layers[through - 1].id if through else "input"
+    return bounded_rank_maps(network.d_out, network.width, rank), {"through": name, "rank": rank}
+
+
 def needs(condition: bool, why: str) -> None:
     """A condition of an argument of `composition`."""
     require(condition, "upper bound", why)
@@ -1368,12 +1705,15 @@ class Stage:
     residual: bool = False
 
 
-def read_stage(network: Network, position: int) -> tuple[Stage, int]:
-    """The stage that reads a position (a node), and the node of the position that it makes."""
+def read_stage(network: Network, position: int, kind: str, method: str) -> tuple[Stage, int]:
+    """The stage that reads a position (a node), and the node of the position that it makes.
+
+    ``kind`` is the type of heads.
+    """
 
     def sequential(condition: bool, why: str) -> None:
         name = network.layers[position - 1].id if position else "input"
-        applies(condition, "composition", f"the network is not sequential: {name} {why}")
+        applies(condition, method, f"the network is not sequential: {name} {why}")
 
     def layer(node: int) -> Layer:
         return network.layers[node - 1]
@@ -1388,8 +1728,8 @@ def read_stage(network: Network, position: int) -> tuple[Stage, int]:
             sequential(one_linear, "is read by an activation that is not read by one linear layer alone")
             (node,) = after
         return Stage(layer(node).d_out, degree), node
-    heads = [node for node in readers if layer(node).type == ATTENTION]
-    others = [node for node in readers if layer(node).type != ATTENTION]
+    heads = [node for node in readers if layer(node).type == kind]
+    others = [node for node in readers if layer(node).type != kind]
     sequential(bool(heads), "is read neither by one linear layer nor by heads alone")
     if len(heads) == 1 and not others:
         (node,) = heads
@@ -1421,14 +1761,14 @@ class Composition:
     An argument is a function of the segment (i, j) that gives its dimension, or fails if it does not apply.
     """
 
-    def __init__(self, network: Network) -> None:
-        applies(not network.sharing, "composition", "layers share their matrices")
+    def __init__(self, network: Network, kind: str = ATTENTION, method: str = "composition") -> None:
+        applies(not network.sharing, method, "layers share their matrices")
         self.stages = [Stage(network.width)]  # stages[k] makes position k; stages[0] stands for the input
         position = 0
         while position != network.output:
-            stage, position = read_stage(network, position)
+            stage, position = read_stage(network, position, kind, method)
             self.stages.append(stage)
-            applies(len(self.stages) <= MAX_STAGES + 1, "composition", f"more than {MAX_STAGES} stages")
+            applies(len(self.stages) <= MAX_STAGES + 1, method, f"more than {MAX_STAGES} stages")
         self.last = len(self.stages) - 1
         self.work = Work("sets of degrees")
         self.effective = [network.width]
@@ -1647,6 +1987,9 @@ METHODS = {
     "layerwise": bound_layerwise,
     "coefficients": bound_by_coefficients,
     "torus": bound_by_torus,
+    "normalized-flag": bound_by_normalized_flag,
+    "normalized-stages": bound_by_normalized_stages,
+    "linear": bound_by_linear,
 }
 
 
@@ -1868,17 +2211,19 @@ def check_degrees(certificate: dict[str, Any], report: Report) -> str:
     first = [1]  # of each layer and the next one: where the degrees in its own matrices begin
     for layer, entry in zip(network.layers, stated, strict=True):
         require(layer.type != BIAS, "degrees", f"the value of {layer.id}, a {BIAS}, is not homogeneous")
+        require(not network.has_softmax, "degrees", f"{NORMALIZED} on two or more tokens has no degrees")
         own = degrees[layer.inputs[0]]
         if layer.type == SUM:
             for node in layer.inputs:
                 require(degrees[node] == own, "degrees", f"the inputs of {layer.id} have different degrees")
-        elif layer.type not in (LINEAR, CONVOLUTION):
+        elif layer.type not in (LINEAR, CONVOLUTION, NORMALIZED):
             factor = 3 if layer.type == ATTENTION else layer.degree
             own = [factor * degree for degree in own]
         own = list(own)
         begin = first[layer.owner - 1] if layer.owner else first[-1]
-        for position in range(begin, begin + len(layer.shapes())):
-            own[position] += 1
+        seen = (2,) if layer.type == NORMALIZED else range(len(layer.shapes()))  # one token: V X
+        for position in seen:
+            own[begin + position] += 1
         first.append(first[-1] + len(layer.matrices()))
         written = [encode(degree) for degree in own]
         expected = {"layer": layer.id, "input": written[0], "parameters": written[1:]}

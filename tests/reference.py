@@ -46,7 +46,7 @@ def attention(Q, K, V, X):
 
 def shapes(layer):
     """Names and shapes of a layer's parameter matrices (the table of FORMAT.md section 2)."""
-    if layer["type"] == "lightning_attention":
+    if layer["type"] in ("lightning_attention", "normalized_attention"):
         d, d_out, a = layer["d_in"], layer["d_out"], layer["rank"]
         return {"Q": (a, d), "K": (a, d), "V": (d_out, d)}
     if layer["type"] == "bias":

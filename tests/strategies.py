@@ -24,8 +24,10 @@ def lightning_arguments(draw, max_layers=3, max_size=4, max_tokens=3, max_heads=
     }
 
 
-WITH_PARAMETERS = ("lightning_attention", "linear", "bias", "convolution")
-KINDS = (*WITH_PARAMETERS, "monomial_activation", "sum", "tied")
+WITH_PARAMETERS = ("lightning_attention", "linear", "bias", "convolution", "normalized_attention")
+KINDS = (*WITH_PARAMETERS[:-1], "monomial_activation", "sum", "tied")
+#: a network has normalised attention or monomial activations, not both
+NORMALIZED_KINDS = ("normalized_attention", *WITH_PARAMETERS, "sum", "tied")
 
 
 @st.composite
@@ -63,7 +65,7 @@ def dag_tables(draw, max_layers=5, max_size=3, max_tokens=3, max_degree=3, kinds
         owners = [layer for layer in layers if layer["type"] in WITH_PARAMETERS and "weights" not in layer]
         kind = draw(st.sampled_from([kind for kind in kinds if kind != "tied" or owners]))
         size = draw(st.integers(1, max_size))
-        if kind == "lightning_attention":
+        if kind in ("lightning_attention", "normalized_attention"):
             add(kind, [source], size, d_in=widths[source], d_out=size, rank=draw(st.integers(1, max_size)))
         elif kind == "linear":
             linear(source, size)

@@ -14,28 +14,33 @@ import lightningalg
 PACKAGE = Path(lightningalg.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-CORE = {"errors", "certificates", "networks", "builders", "engines", "maps"}
+CORE = {"errors", "display", "certificates", "networks", "builders", "engines", "maps"}
 
 #: for each part of the package the other parts, and the third-party modules, that it may import
 ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
-    "certificates": ({"errors"}, set()),
-    "networks": ({"errors", "builders"}, {"networkx"}),
+    "display": (set(), set()),
+    "certificates": ({"errors", "display"}, set()),
+    "networks": ({"errors", "display", "builders"}, {"networkx"}),
     "builders": ({"errors", "networks"}, {"networkx"}),
     "engines": ({"errors"}, {"sympy", "flint", "numpy", "numba", "threadpoolctl"}),
-    "maps": ({"errors", "certificates", "networks", "builders", "engines"}, {"numpy"}),
+    "maps": ({"errors", "display", "certificates", "networks", "builders", "engines"}, {"numpy"}),
     "rank": (CORE, {"numpy"}),
     "symmetry": (CORE, {"numpy"}),
     "ideals": (CORE, {"numpy"}),
     "invariants": (CORE, {"numpy"}),
     "claims": (CORE | {"rank", "symmetry", "ideals", "invariants"}, {"numpy"}),
     "worksheets": (CORE | {"rank", "symmetry", "ideals", "invariants", "claims", "render"}, {"numpy"}),
+    "sweeps": (
+        CORE | {"rank", "symmetry", "ideals", "claims", "worksheets"},
+        {"pebble", "distributed", "pyarrow"},
+    ),
     "render": (
         {"errors", "certificates"},
         {"jinja2", "markupsafe", "latex2mathml", "matplotlib", "mpl_toolkits", "numpy"},
     ),
     "cli": (
-        CORE | {"rank", "symmetry", "ideals", "invariants", "claims", "worksheets", "render"},
+        CORE | {"rank", "symmetry", "ideals", "invariants", "claims", "worksheets", "sweeps", "render"},
         {"click", "rich"},
     ),
     "__main__": ({"cli"}, set()),

@@ -37,11 +37,38 @@ def sha256_of(value: Json) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class ExponentWitness:
+    """Samples at which differences of inputs and exponents form an invertible matrix modulo a prime.
+
+    It proves that the exponentials of normalised attention are algebraically independent (FORMAT.md section
+    4.1). ``points`` is the number of parameter points.
+    """
+
+    count: int
+    points: int
+    rows: tuple[int, ...]
+    determinant: int
+
+    def __post_init__(self) -> None:
+        assert len(self.rows) > self.count > 0
+        assert 0 < self.points <= self.rows[0]
+
+    def to_json(self) -> Json:
+        """Return the ``exponents`` object of FORMAT.md section 4.1."""
+        return {
+            "count": self.count,
+            "points": self.points,
+            "rows": compress_runs(self.rows),
+            "determinant": self.determinant,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class MinorWitness:
     """A minor of the sampled Jacobian that is not zero modulo a prime.
 
     It proves that the generic rank over QQ is at least ``len(rows)``
-    (FORMAT.md section 4.1).
+    (FORMAT.md section 4.1). With normalised attention the independence of ``exponents`` is needed as well.
     """
 
     prime: int
@@ -49,6 +76,7 @@ class MinorWitness:
     rows: tuple[int, ...]
     columns: tuple[int, ...]
     determinant: int
+    exponents: ExponentWitness | None = None
 
     def __post_init__(self) -> None:
         assert len(self.rows) == len(self.columns) > 0
@@ -68,6 +96,7 @@ class MinorWitness:
             "rows": compress_runs(self.rows),
             "columns": compress_runs(self.columns),
             "determinant": self.determinant,
+            **({} if self.exponents is None else {"exponents": self.exponents.to_json()}),
         }
 
 
@@ -127,6 +156,17 @@ class Certificate:
         """Return the whole certificate as one JSON object."""
         rest = self._rest()
         return {**rest, "sha256": sha256_of(rest)}
+
+    def _repr_html_(self) -> str:
+        from lightningalg.display import html_table
+
+        rows = [
+            ("kind", self.kind),
+            ("claim", ", ".join(f"{name} {value}" for name, value in self.claim.items())[:300]),
+            ("strength", self.strength),
+            ("SHA-256", self.sha256),
+        ]
+        return html_table("Certificate", (), rows, "Check it with: lightningalg verify FILE")
 
     def to_text(self) -> str:
         """Return the file's text: indented outside, one line for each inner list."""

@@ -66,6 +66,15 @@ class Dimension:
     other_upper_bounds: tuple[UpperBound, ...]
     seconds: float
 
+    def _repr_html_(self) -> str:
+        return _dimension_html(self)
+
+    def _repr_latex_(self) -> str:
+        """Return what is proved, in LaTeX."""
+        if self.value is not None:
+            return rf"$\dim Y = {self.value}$"
+        return rf"${self.lower_bound} \le \dim Y \le {self.upper_bound}$"
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields of ``dimension --json`` (INTERFACE.md)."""
         standard = family(self.network)
@@ -83,6 +92,20 @@ class Dimension:
             "certificate_sha256": self.certificate.sha256,
             "seconds": round(self.seconds, 4),
         }
+
+
+def _dimension_html(found: Dimension) -> str:
+    from lightningalg.display import html_table
+
+    rows = [
+        ("parameters", found.parameters, ""),
+        ("dimension", "unknown" if found.value is None else found.value, found.status),
+        ("lower bound", found.lower_bound, f"a minor modulo a prime, by {found.engine}"),
+        ("upper bound", found.upper_bound, found.upper_bound_by),
+        ("predicted", "-" if found.predicted is None else found.predicted, "proves nothing"),
+    ]
+    note = f"certificate {found.certificate.sha256[:12]}, strength {found.certificate.strength}"
+    return html_table(str(found.network), (), rows, note)
 
 
 def dimension(

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _ARGUMENTS = {
     "flag": "factorisation through flags of subspaces and the torus of scalings",
+    "normalized-flag": "factorisation through flags of subspaces",
+    "normalized-stages": "the function spaces of the stages and the groups between them",
+    "linear": "matrices of bounded rank",
     "layerwise": "the function spaces of the layers",
     "coefficients": "the number of coefficients",
     "torus": "rescaling around the activations",
@@ -57,6 +60,7 @@ def command(
     Examples:
       lightningalg dimension --widths 4,3,2,4 --ranks 2,2,2 --tokens 2
       lightningalg dimension --widths 3,3,3 --ranks 2,2 --residual --out cert.json
+      lightningalg dimension --kind normalized --widths 3,3,3 --ranks 1,3
       lightningalg dimension --kind monomial --widths 2,4,5,4 --degree 2 --json
       lightningalg dimension --network net.toml
     """
@@ -115,6 +119,8 @@ def _reasons(derivation: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 def _show(result: Dimension, out: str | None) -> None:
     """Print the result for people. Plain text: it has to be there before a table library is imported."""
+    from lightningalg.networks.families import has_softmax
+
     value = "unknown" if result.value is None else str(result.value)
     rows, columns = result.matrix
     lines = [
@@ -123,7 +129,8 @@ def _show(result: Dimension, out: str | None) -> None:
         (
             "lower bound",
             str(result.lower_bound),
-            f"minor of a {rows} x {columns} sampled Jacobian modulo a prime, by {result.engine}",
+            f"minor of a {rows} x {columns} sampled Jacobian modulo a prime"
+            f"{', exponentials as variables' if has_softmax(result.network) else ''}, by {result.engine}",
         ),
         (
             "upper bound",

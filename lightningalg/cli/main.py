@@ -12,11 +12,13 @@ from importlib import import_module
 import click
 
 from lightningalg.cli.options import CommandGroup
+from lightningalg.cli.supervise import supervised, with_limits
 from lightningalg.errors import ContradictionError, LightningAlgError
 
 #: one module for each command; imported when it is called or listed
 _COMMANDS = (
-    "dimension", "symmetries", "invariants", "picture", "verify", "prove", "worksheet", "report", "doctor",
+    "dimension", "symmetries", "invariants", "picture", "verify", "prove", "worksheet", "report", "sweep",
+    "doctor",
 )  # fmt: skip
 
 EXIT_OK, EXIT_NO, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -31,7 +33,7 @@ class _LazyGroup(CommandGroup):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        return import_module(f"lightningalg.cli.{name}").command
+        return with_limits(import_module(f"lightningalg.cli.{name}").command)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -111,9 +113,14 @@ def main() -> None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    # the end of a batch job is announced by SIGTERM: stop as for Ctrl-C, keeping what is finished
-    signal.signal(signal.SIGTERM, _interrupt)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # file names and prose that the terminal's encoding lacks are escaped
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    sys.exit(run())
+    sys.exit(supervised(_run_here))
+
+
+def _run_here() -> int:
+    # the end of a batch job is announced by SIGTERM: stop as for Ctrl-C, keeping what is finished
+    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    return run()

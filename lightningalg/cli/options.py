@@ -67,8 +67,10 @@ def integer_list(text: str, name: str) -> list[int]:
     return values
 
 
+_KIND_HELP = f"{', '.join(KINDS[:-1])} or {KINDS[-1]} (default lightning)."
+
 _NETWORK_OPTIONS = (
-    click.option("--kind", metavar="KIND", help=f"{' or '.join(KINDS)} (default lightning)."),
+    click.option("--kind", metavar="KIND", help=_KIND_HELP),
     click.option("--widths", metavar="d0,..,dl", help="Widths d_0,...,d_l, such as 4,3,2,4."),
     click.option("--ranks", metavar="a1,..,al", help="Attention ranks a_1,...,a_l, such as 2,2,2."),
     click.option("--tokens", metavar="t", help="Number of tokens (default 2)."),

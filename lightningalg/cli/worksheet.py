@@ -6,14 +6,13 @@ import io
 import shutil
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from lightningalg.cli.options import CommandGroup, echo_json
+from lightningalg.cli.progress import counted_progress
 
 if TYPE_CHECKING:
     from lightningalg.worksheets.model import Worksheet
@@ -87,6 +86,7 @@ def _in_full(worksheet: Worksheet) -> dict[str, object]:
             "relation": "differs" if claim.differs else "equals",
             "expected": claim.expected,
             "check": claim.check.text if claim.check else None,
+            "declared": claim.declared or None,
             "instances": [{"name": i.name, "expected": i.expected, **i.table} for i in claim.instances],
         }
         for claim in worksheet.claims
@@ -121,10 +121,14 @@ def show_command(names: tuple[str, ...], as_json: bool) -> None:
                 _say(f"  {sign} {claim.expected}")
             if claim.check:
                 _say(f"  check: {claim.check.text}")
+            if claim.declared:
+                _say(f"  declared verdict: {claim.declared}")
 
 
 @command.command(
-    "run", epilog="Exit code: 0 if every claim is certified, 1 if one is refuted or open, 2 for bad input."
+    "run",
+    epilog="Exit code: 0 if every claim has the verdict that its worksheet declares (certified, unless it "
+    "says otherwise), 1 if one has not, 2 for bad input.",
 )
 @click.argument("names", nargs=-1, metavar="[NAME|FILE|DIR...]")
 @click.option("--out", default="out", show_default=True, metavar="DIR", help="Where results go.")
@@ -154,7 +158,7 @@ def run_command(
     from lightningalg.worksheets.runner import run_worksheets
 
     worksheets = _read(names)
-    with _progress() as progress:
+    with counted_progress() as progress:
         run = run_worksheets(
             worksheets, out=Path(out), claims=claims, jobs=jobs, force=force,
             seed=validate_seed(seed), progress=progress,
@@ -163,36 +167,7 @@ def run_command(
         echo_json(run.to_json())
     else:
         _table(run)
-    return 0 if run.verdict == "certified" else 1
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int, str], None]]:
-    """Show a bar on a terminal; elsewhere one line a few times a minute. Always on stderr."""
-    if not sys.stderr.isatty():
-        yield _lines()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=None)
-        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=what)
-
-
-def _lines() -> Callable[[int, int, str], None]:
-    import time
-
-    last = time.monotonic()
-
-    def report(done: int, total: int, what: str) -> None:
-        nonlocal last
-        if time.monotonic() - last >= 5:
-            last = time.monotonic()
-            click.echo(f"{done}/{total} {what}", err=True)
-
-    return report
+    return 0 if run.as_declared else 1
 
 
 def _table(run: Run) -> None:
@@ -211,11 +186,12 @@ def _table(run: Run) -> None:
         next(column for column in table.columns if column.header == name).justify = "right"
     colours = {"certified": "green", "refuted": "red", "open": "yellow"}
     for result in run.claims:
-        colour = colours.get(result.verdict, "green")
+        colour = "green" if result.as_declared else colours.get(result.verdict, "red")
         table.add_row(
             result.worksheet.name,
             result.claim.id,
-            f"[{colour}]{result.verdict}[/]",
+            f"[{colour}]{result.verdict}[/]"
+            + (", as declared" if result.claim.declared and result.as_declared else ""),
             str(len(result.instances)),
             str(result.count("refuted")),
             str(result.count("open")),

@@ -5,7 +5,8 @@ float64. Every product of k terms is exact as long as k h^2 < 2^53; longer ones
 are cut. ``ResidueArray``, ``DualArray`` and ``TapedArray`` are matrix-likes
 (``networks.matrix.MatrixLike``), so that a layer's one ``forward`` runs on them;
 the rule of differentiation of a layer follows from those of ``+``, entrywise
-``*``, ``@``, ``.T``, ``add_column``, ``take_rows`` and ``reshape``.
+``*``, ``@``, ``.T``, ``add_column``, ``take_rows`` and ``reshape``; that of ``softmax_columns`` from
+``dE = E dz``.
 """
 
 from __future__ import annotations
@@ -92,6 +93,72 @@ class ResidueField:
             return self.reduce(flat).reshape(*A.shape[:2], B.shape[1])
         return self.reduce(np.matmul(A, B))
 
+    def inverse(self, array: np.ndarray) -> np.ndarray:
+        """Return the entrywise inverses modulo p, centred; 0 for 0."""
+        base, result, exponent = self.to_integers(array), np.ones(array.shape, np.int64), self.prime - 2
+        while exponent:  # products are below 2^46
+            if exponent & 1:
+                result = result * base % self.prime
+            base = base * base % self.prime
+            exponent >>= 1
+        return self.from_integers(result)
+
+    def softmax_columns(self, scores: np.ndarray) -> np.ndarray:
+        """Return the softmax of every column: 1 where there is one row, otherwise there is none.
+
+        Raises
+        ------
+        InputError
+            If there are two rows or more: residues have no exponential.
+        """
+        if scores.shape[-2] != 1:
+            raise InputError(
+                "the softmax of normalised attention needs exponentials, which residues modulo p do not "
+                "have: evaluate with formal exponentials (FormalField)"
+            )
+        return np.ones_like(scores)
+
+
+class FormalField(ResidueField):
+    """GF(p) with formal exponentials: the k-th softmax of an evaluation reads the k-th batch of residues.
+
+    The batches stand for ``e^z``, entry by entry, of the scores z to which a softmax is applied; any residues
+    will do as long as the sums of columns, by which is divided, are not zero. ``begin`` announces an
+    evaluation; afterwards ``scores`` holds the arguments of its softmaxes, and ``regular`` says for which
+    samples of the batch all divisions were possible. What was computed of other samples means nothing.
+
+    Examples
+    --------
+    >>> field = FormalField(7)
+    >>> field.begin([np.array([[[1.0, 2.0], [1.0, 5.0]]])])
+    >>> field.to_integers(field.softmax_columns(np.zeros((1, 2, 2)))).tolist()  # 1/2 = 4; 2 + 5 = 0
+    [[[4, 0], [4, 0]]]
+    >>> field.regular.tolist()
+    [False]
+    """
+
+    def __init__(self, prime: int):
+        super().__init__(prime)
+        self.begin([])
+
+    def begin(self, exponentials: Sequence[np.ndarray]) -> None:
+        """Announce an evaluation and its exponentials: a batch (N, t, t) of residues for each softmax."""
+        self._exponentials = list(exponentials)
+        self.scores: list[np.ndarray] = []
+        self.regular = np.ones(len(exponentials[0]) if exponentials else 1, dtype=bool)
+
+    def softmax_columns(self, scores: np.ndarray) -> np.ndarray:
+        """Return ``E / sum of E over the column`` for the next batch E, and keep the scores."""
+        if scores.shape[-2] == 1:
+            return super().softmax_columns(scores)
+        if len(self.scores) >= len(self._exponentials):
+            raise InputError(f"{len(self._exponentials)} batches of exponentials: a further softmax has none")
+        powers = self._exponentials[len(self.scores)]
+        self.scores.append(scores)
+        totals = self.reduce(powers.sum(axis=-2, keepdims=True))  # exact for up to 2^30 rows
+        self.regular = self.regular & (totals != 0).all(axis=(-1, -2))
+        return self.reduce(powers * self.inverse(totals))
+
 
 def _transpose(values: np.ndarray) -> np.ndarray:
     return values.swapaxes(-1, -2)
@@ -135,6 +202,10 @@ class ResidueArray:
     def reshape(self, rows: int) -> ResidueArray:
         """Return the entries of every matrix of the batch in another number of rows."""
         return ResidueArray(self.field, _reshape(self.values, rows))
+
+    def softmax_columns(self) -> ResidueArray:
+        """Return the softmax of every column, with the field's formal exponentials."""
+        return ResidueArray(self.field, self.field.softmax_columns(self.values))
 
 
 class DualArray:
@@ -186,8 +257,24 @@ class DualArray:
         """Return the same entries in another number of rows."""
         return self._linear(lambda a: a.reshape(rows))
 
+    def softmax_columns(self) -> DualArray:
+        """Return the softmax of every column; ``dS = S * (dz - column sum of S * dz)`` as ``dE = E dz``."""
+        value = self.value.softmax_columns()
+        if self.tangent is None:
+            return DualArray(value)
+        field = value.field
+        slope = _softmax_slope(field, value.values, self.tangent.values)
+        return DualArray(value, ResidueArray(field, slope))
+
     def _linear(self, function: Callable[[ResidueArray], ResidueArray]) -> DualArray:
         return DualArray(function(self.value), None if self.tangent is None else function(self.tangent))
+
+
+def _softmax_slope(field: ResidueField, softmax: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return ``S * (other - column sum of S * other)``: the derivative of the softmax, which is symmetric."""
+    weighted = field.reduce(softmax * other)
+    totals = field.reduce(weighted.sum(axis=-2, keepdims=True))  # exact for up to 2^30 rows
+    return field.reduce(weighted - field.reduce(softmax * totals))
 
 
 def _plus(left: ResidueArray | None, right: ResidueArray | None) -> ResidueArray | None:
@@ -277,6 +364,11 @@ class TapedArray:
         """Return the entries of every matrix of the batch in another number of rows."""
         height = self.values.shape[-2]
         return self._derived(_reshape(self.values, rows), (self, lambda bar: _reshape(bar, height)))
+
+    def softmax_columns(self) -> TapedArray:
+        """Return the softmax of every column, with the field's formal exponentials."""
+        values = self.field.softmax_columns(self.values)
+        return self._derived(values, (self, lambda bar: _softmax_slope(self.field, values, bar)))
 
     def gradients(self, cotangent: np.ndarray, leaves: Sequence[TapedArray]) -> list[np.ndarray | None]:
         """Return for each leaf the batch of derivatives of ``<cotangent, self>``; ``None`` for zero."""

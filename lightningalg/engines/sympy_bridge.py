@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -62,3 +63,35 @@ def from_sympy(expression: Any, ring: PolynomialRing) -> flint.fmpq_mpoly:
     return ring.from_terms(
         {monomial: Fraction(int(c.p), int(c.q)) for monomial, c in polynomial.terms()}
     )  # fmt: skip
+
+
+def matrix_latex(rows: Sequence[Sequence[Any]]) -> str:
+    r"""Return a matrix of polynomials in LaTeX; the name ``Q1_2_3`` is printed ``Q^{(1)}_{23}``.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> print(matrix_latex(la.deep_linear(1, 1).polynomial_map().jacobian().rows))
+    \left[\begin{matrix}1\end{matrix}\right]
+    """
+    import sympy
+
+    matrix = to_sympy_matrix(rows)
+    names = {symbol: _indexed(symbol.name) for symbol in matrix.free_symbols}
+    return str(sympy.latex(matrix, symbol_names=names))
+
+
+def _indexed(name: str) -> str:
+    r"""Return a variable's name in LaTeX.
+
+    Examples
+    --------
+    >>> _indexed("Q1_2_3"), _indexed("X_1_12"), _indexed("other")
+    ('Q^{(1)}_{23}', 'X_{1,12}', '\\mathtt{other}')
+    """
+    parts = re.fullmatch(r"([A-Za-z]+)([0-9]*)_([0-9]+)_([0-9]+)", name)
+    if parts is None:
+        return rf"\mathtt{{{re.sub('[^A-Za-z0-9]', '', name)}}}"
+    letter, layer, row, column = parts.groups()
+    comma = "," if len(row) + len(column) > 2 else ""
+    return f"{letter}{f'^{{({layer})}}' if layer else ''}_{{{row}{comma}{column}}}"

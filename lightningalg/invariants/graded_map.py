@@ -144,7 +144,7 @@ def graded_map(network: Network) -> GradedMap:
     ((1, 2, 2), ('V_1_1', 'V_1_2', 'B_1_1', 'B_2_1', 'C_1_2'))
     """
     standard = family(network)
-    if standard is None or any(standard.residual):
+    if standard is None or standard.kind not in ("lightning", "monomial") or any(standard.residual):
         raise UnsupportedError(f"the equations of this network ({network}) are not supported: {SUPPORTED}")
     if standard.kind == "lightning" and len(standard.ranks) == 1:
         return _single_layer(standard)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from lightningalg.networks.matrix import exponential, unity
+
 
 @dataclass(frozen=True, slots=True)
 class Dual:
@@ -25,3 +27,22 @@ class Dual:
 
     def __mul__(self, other: Dual) -> Dual:
         return Dual(self.value * other.value, self.value * other.tangent + self.tangent * other.value)
+
+    def __truediv__(self, other: Dual) -> Dual:
+        quotient = self.value / other.value
+        return Dual(quotient, (self.tangent - quotient * other.tangent) / other.value)
+
+    def one(self) -> Dual:
+        """Return 1, with the tangent 0."""
+        return Dual(unity(self.value), self.value * 0)
+
+    def exp(self) -> Dual:
+        """Return ``e + epsilon * e * tangent`` with ``e`` the exponential of the value.
+
+        Raises
+        ------
+        InputError
+            If the values have no exponential.
+        """
+        power = exponential(self.value)
+        return Dual(power, power * self.tangent)

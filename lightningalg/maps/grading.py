@@ -44,16 +44,17 @@ class Degrees:
 class _Uniform:
     """A matrix-like all of whose entries have the same degrees: ``forward`` on it costs nothing."""
 
-    __slots__ = ("entry",)
+    __slots__ = ("entry", "tokens")
 
-    def __init__(self, entry: Degrees):
+    def __init__(self, entry: Degrees, tokens: int):
         self.entry = entry
+        self.tokens = tokens
 
     def __add__(self, other: _Uniform) -> _Uniform:
-        return _Uniform(self.entry + other.entry)
+        return _Uniform(self.entry + other.entry, self.tokens)
 
     def __mul__(self, other: _Uniform) -> _Uniform:
-        return _Uniform(self.entry * other.entry)
+        return _Uniform(self.entry * other.entry, self.tokens)
 
     __matmul__ = __mul__
     add_column = __add__
@@ -67,6 +68,11 @@ class _Uniform:
 
     def reshape(self, rows: int) -> _Uniform:
         return self
+
+    def softmax_columns(self) -> _Uniform:
+        if self.tokens > 1:
+            raise UnsupportedError("the map is not homogeneous: a softmax is no polynomial")
+        return _Uniform(Degrees(0, (0,) * len(self.entry.parameters)), 1)
 
 
 def degrees_by_layer(network: Network) -> dict[str, Degrees]:
@@ -86,31 +92,32 @@ def degrees_by_layer(network: Network) -> dict[str, Degrees]:
     blocks = network.parameter_blocks
     zero = (0,) * len(blocks)
     units = {
-        (block.node, block.name): _Uniform(Degrees(0, (*zero[:i], 1, *zero[i + 1 :])))
+        (block.node, block.name): _Uniform(Degrees(0, (*zero[:i], 1, *zero[i + 1 :])), network.tokens)
         for i, block in enumerate(blocks)
     }
-    values = network.values(units, _Uniform(Degrees(1, zero)))
+    values = network.values(units, _Uniform(Degrees(1, zero), network.tokens))
     return {node.id: values[node.id].entry for node in network.nodes}
 
 
 class _DegreeSet:
     """A matrix-like known only by the degrees its entries may contain; bit k of ``mask`` is degree k."""
 
-    __slots__ = ("mask",)
+    __slots__ = ("mask", "tokens")
 
-    def __init__(self, mask: int):
+    def __init__(self, mask: int, tokens: int):
         self.mask = mask
+        self.tokens = tokens
         if mask.bit_length() > MAX_DEGREE + 1:
             raise TooLargeError(f"a degree above {MAX_DEGREE}")
 
     def __add__(self, other: _DegreeSet) -> _DegreeSet:
-        return _DegreeSet(self.mask | other.mask)
+        return _DegreeSet(self.mask | other.mask, self.tokens)
 
     def __mul__(self, other: _DegreeSet) -> _DegreeSet:
         sums = 0
         for degree in _bits(other.mask):
             sums |= self.mask << degree
-        return _DegreeSet(sums)
+        return _DegreeSet(sums, self.tokens)
 
     __matmul__ = __mul__
     add_column = __add__
@@ -125,6 +132,11 @@ class _DegreeSet:
     def reshape(self, rows: int) -> _DegreeSet:
         return self
 
+    def softmax_columns(self) -> _DegreeSet:
+        if self.tokens > 1:
+            raise UnsupportedError("a softmax is no polynomial: it has no degree")
+        return _DegreeSet(1, 1)
+
 
 def _bits(mask: int) -> list[int]:
     return [k for k in range(mask.bit_length()) if mask >> k & 1]
@@ -137,6 +149,8 @@ def possible_degrees(network: Network) -> tuple[int, ...]:
     ------
     TooLargeError
         If a possible degree exceeds 4096.
+    UnsupportedError
+        If the network has a softmax on two or more tokens.
 
     Examples
     --------
@@ -144,8 +158,9 @@ def possible_degrees(network: Network) -> tuple[int, ...]:
     >>> possible_degrees(la.lightning((2, 2, 2), (1, 1), residual=True))
     (1, 3, 5, 7, 9)
     """
-    constants = {(block.node, block.name): _DegreeSet(1) for block in network.parameter_blocks}
-    return tuple(_bits(network.forward(constants, _DegreeSet(2)).mask))
+    tokens = network.tokens
+    constants = {(block.node, block.name): _DegreeSet(1, tokens) for block in network.parameter_blocks}
+    return tuple(_bits(network.forward(constants, _DegreeSet(2, tokens)).mask))
 
 
 class _TermCount:
@@ -182,6 +197,10 @@ class _TermCount:
 
     def reshape(self, rows: int) -> _TermCount:
         return _TermCount((rows, self.shape[0] * self.shape[1] // rows), self.terms, self)
+
+    def softmax_columns(self) -> _TermCount:
+        # on one token it is 1; else it is no polynomial, and more than can be expanded
+        return _TermCount(self.shape, 1 if self.shape[0] == 1 else TERM_LIMIT, self)
 
 
 def predicted_terms(network: Network) -> int:

@@ -16,11 +16,11 @@ from lightningalg.engines.flint_rings import (
     rational_rank,
     refuse_inexact,
 )
-from lightningalg.errors import InputError, ShapeError, TooLargeError
+from lightningalg.errors import InputError, LightningAlgError, ShapeError, TooLargeError
 from lightningalg.maps.closed_form import attention_coefficients, coefficient_count
 from lightningalg.maps.dual import Dual
 from lightningalg.maps.grading import TERM_LIMIT, Degrees, degrees_by_layer, predicted_terms
-from lightningalg.networks.families import attention_chain
+from lightningalg.networks.families import attention_chain, has_softmax
 from lightningalg.networks.matrix import Matrix
 from lightningalg.networks.network import Network
 
@@ -97,6 +97,15 @@ class JacobianMatrix:
         """
         return [[bool(entry.to_dict()) for entry in row] for row in self.rows]
 
+    def _repr_latex_(self) -> str:
+        """Return the matrix in LaTeX, or its size where it would not fit on a page."""
+        rows, columns = self.shape
+        if columns > 12 or rows > 30:
+            return rf"${rows} \times {columns}$ Jacobian"
+        from lightningalg.engines.sympy_bridge import matrix_latex
+
+        return f"${matrix_latex(self.rows)}$"
+
     def to_sympy(self) -> sympy.ImmutableMatrix:
         """Return the matrix with sympy entries."""
         from lightningalg.engines.sympy_bridge import to_sympy_matrix
@@ -124,6 +133,11 @@ class PolynomialMap:
     """
 
     def __init__(self, network: Network):
+        if has_softmax(network):
+            raise InputError(
+                "normalised attention on two or more tokens is no polynomial map: use la.AnalyticMap, which "
+                "evaluates over floats, balls and formal exponentials"
+            )
         self.network = network
         numbers: dict[str, int] = {}
         names: list[str] = []
@@ -350,6 +364,16 @@ class PolynomialMap:
         return [value - bound for value in values]
 
     # -- sympy ---------------------------------------------------------------
+
+    def _repr_latex_(self) -> str:
+        """Return the output in LaTeX, or its shape where it has more than 200 terms."""
+        from lightningalg.engines.sympy_bridge import matrix_latex
+
+        try:
+            return f"$f(X) = {matrix_latex(self.expand(200).rows)}$"
+        except LightningAlgError:
+            net = self.network
+            return rf"$f\colon {net.width} \times {net.tokens} \to {net.output_width} \times {net.tokens}$"
 
     def to_sympy(self, max_terms: int = MAX_TERMS) -> sympy.ImmutableMatrix:
         """Return the output matrix as sympy expressions in symbols named as here."""

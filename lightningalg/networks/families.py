@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lightningalg.networks.layers.lightning_attention import LightningAttention
 from lightningalg.networks.layers.linear import Linear
 from lightningalg.networks.layers.monomial_activation import MonomialActivation
+from lightningalg.networks.layers.normalized_attention import NormalizedAttention
 from lightningalg.networks.layers.sum import Sum
 from lightningalg.networks.network import INPUT, Network, Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_Layer = TypeVar("_Layer")
 _NAME = re.compile(r"layer([1-9][0-9]*)(?:\.(?:head[1-9][0-9]*|sum))?")
 
 
@@ -53,11 +55,25 @@ class Family:
 
 
 def attention_chain(network: Network) -> tuple[LightningAttention, ...] | None:
-    """Return the layers if the network is a plain chain of single heads, none tied, else ``None``."""
+    """Return the layers if the network is a chain of single lightning heads, none tied, else ``None``."""
+    return _chain(network, LightningAttention)
+
+
+def normalized_chain(network: Network) -> tuple[NormalizedAttention, ...] | None:
+    """Return the layers if the network is a chain of single normalised heads, none tied, else ``None``."""
+    return _chain(network, NormalizedAttention)
+
+
+def has_softmax(network: Network) -> bool:
+    """Whether the network has normalised attention that is not linear: on one token the softmax is 1."""
+    return network.tokens > 1 and any(isinstance(node.layer, NormalizedAttention) for node in network.nodes)
+
+
+def _chain(network: Network, kind: type[_Layer]) -> tuple[_Layer, ...] | None:
     source = INPUT
-    layers = []
+    layers: list[_Layer] = []
     for node in network.nodes:
-        if node.inputs != (source,) or node.weights or not isinstance(node.layer, LightningAttention):
+        if node.inputs != (source,) or node.weights or not isinstance(node.layer, kind):
             return None
         layers.append(node.layer)
         source = node.id
@@ -80,7 +96,8 @@ def family(network: Network) -> Family | None:
             rebuilt = builders.monomial(candidate.widths, candidate.degree)
         else:
             flags = (candidate.heads, candidate.residual)
-            rebuilt = builders.lightning(candidate.widths, candidate.ranks, candidate.tokens, *flags)
+            build = builders.lightning if candidate.kind == "lightning" else builders.normalized
+            rebuilt = build(candidate.widths, candidate.ranks, candidate.tokens, *flags)
         if rebuilt == network:
             return candidate
     return None
@@ -89,7 +106,9 @@ def family(network: Network) -> Family | None:
 def _candidates(network: Network) -> Iterator[Family]:
     types = {type(node.layer) for node in network.nodes}
     if types <= {LightningAttention, Sum}:
-        yield from _lightning_candidate(network)
+        yield from _attention_candidate(network, "lightning", LightningAttention)
+    elif types <= {NormalizedAttention, Sum}:
+        yield from _attention_candidate(network, "normalized", NormalizedAttention)
     elif types <= {Linear, MonomialActivation} and isinstance(network.nodes[0].layer, Linear):
         linear = [node.layer for node in network.nodes if isinstance(node.layer, Linear)]
         degrees = [n.layer.degree for n in network.nodes if isinstance(n.layer, MonomialActivation)]
@@ -98,7 +117,9 @@ def _candidates(network: Network) -> Iterator[Family]:
             yield Family("monomial", widths, tokens=1, degree=tuple(degrees))
 
 
-def _lightning_candidate(network: Network) -> Iterator[Family]:
+def _attention_candidate(
+    network: Network, kind: str, head: type[LightningAttention] | type[NormalizedAttention]
+) -> Iterator[Family]:
     groups: dict[int, list[Node]] = {}
     for node in network.nodes:
         match = _NAME.fullmatch(node.id)
@@ -107,7 +128,7 @@ def _lightning_candidate(network: Network) -> Iterator[Family]:
         groups.setdefault(int(match[1]), []).append(node)
     widths, ranks, heads, residual = [network.width], [], [], []
     for number, group in enumerate(groups.values(), start=1):
-        layers = [node.layer for node in group if isinstance(node.layer, LightningAttention)]
+        layers = [node.layer for node in group if isinstance(node.layer, head)]
         if number not in groups or not layers:
             return
         sums = [node for node in group if isinstance(node.layer, Sum)]
@@ -119,7 +140,7 @@ def _lightning_candidate(network: Network) -> Iterator[Family]:
         heads.append(len(layers))
         residual.append(skip)
     yield Family(
-        "lightning", tuple(widths), network.tokens, tuple(ranks), tuple(heads), tuple(residual)
+        kind, tuple(widths), network.tokens, tuple(ranks), tuple(heads), tuple(residual)
     )  # fmt: skip
 
 

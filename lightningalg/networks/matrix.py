@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, Self
 
-from lightningalg.errors import ShapeError
+from lightningalg.errors import InputError, ShapeError
 
 
 class MatrixLike(Protocol):
     """What a layer may use of a matrix: arithmetic, and rearranging its entries.
 
-    ``+``, entrywise ``*``, ``@``, ``.T``, ``add_column``, ``take_rows`` and ``reshape``. ``Matrix`` (any
-    ring), ``ResidueArray`` (a batch modulo p), ``DualArray`` and ``TapedArray`` (a batch with
-    derivatives) all provide them.
+    ``+``, entrywise ``*``, ``@``, ``.T``, ``add_column``, ``take_rows``, ``reshape`` and, where there are
+    exponentials, ``softmax_columns``. ``Matrix`` (any ring), ``ResidueArray`` (a batch modulo p),
+    ``DualArray`` and ``TapedArray`` (a batch with derivatives) all provide them.
     """
 
     def __add__(self, other: Any) -> Self: ...
@@ -31,6 +32,10 @@ class MatrixLike(Protocol):
 
     def reshape(self, rows: int) -> Self:
         """Return the matrix with this many rows and the same entries, read row by row."""
+        ...
+
+    def softmax_columns(self) -> Self:
+        """Return ``exp(entry) / sum of exp over its column``; ``InputError`` where there is no ``exp``."""
         ...
 
 
@@ -109,6 +114,33 @@ class Matrix:
         entries = [entry for row in self.rows for entry in row]
         return Matrix.from_flat(entries, (rows, len(entries) // rows))
 
+    def softmax_columns(self) -> Matrix:
+        """Return the matrix whose entries are ``exp(entry)`` divided by the sum over their column.
+
+        Entries are floats, or have ``exp()`` and ``/`` (balls, formal exponentials, dual numbers of these).
+        A matrix of one row gives ones, over every ring.
+
+        Raises
+        ------
+        InputError
+            If the entries have no exponential (integers, rationals, residues, polynomials).
+
+        Examples
+        --------
+        >>> Matrix([[0.0, 800.0], [0.0, 0.0]]).softmax_columns()
+        Matrix([[0.5, 1.0], [0.5, 0.0]])
+        """
+        if len(self.rows) == 1:
+            return self.map(unity)
+        if all(isinstance(entry, float) for row in self.rows for entry in row):
+            highest = [max(column) for column in self.T.rows]  # the same for all keys, against overflow
+            powers = Matrix([math.exp(z - top) for z, top in zip(row, highest, strict=True)]
+                            for row in self.rows)  # fmt: skip
+        else:
+            powers = self.map(exponential)
+        totals = [_total(column) for column in powers.T.rows]
+        return Matrix([e / total for e, total in zip(row, totals, strict=True)] for row in powers.rows)
+
     def map(self, function: Callable[[Any], Any]) -> Matrix:
         """Return the matrix of ``function(entry)``."""
         return Matrix([function(entry) for entry in row] for row in self.rows)
@@ -147,6 +179,30 @@ def _dot(left: Sequence[Any], right: Sequence[Any]) -> Any:
     total = left[0] * right[0]
     for a, b in zip(left[1:], right[1:], strict=True):
         total = total + a * b
+    return total
+
+
+def exponential(entry: Any) -> Any:
+    """Return ``e^entry`` for a float or a ring element with ``exp()``; ``InputError`` for others."""
+    if isinstance(entry, float):
+        return math.exp(entry)
+    if not hasattr(entry, "exp"):
+        raise InputError(
+            f"the softmax of normalised attention needs exponentials, which {type(entry).__name__} does not "
+            f"have: evaluate over floats, balls (flint.arb) or formal exponentials"
+        )
+    return entry.exp()
+
+
+def unity(entry: Any) -> Any:
+    """Return the one of the ring of ``entry``."""
+    return entry.one() if hasattr(entry, "one") else entry * 0 + 1
+
+
+def _total(entries: Sequence[Any]) -> Any:
+    total = entries[0]
+    for entry in entries[1:]:
+        total = total + entry
     return total
 
 

@@ -118,6 +118,7 @@ class Network:
         self.output = self._output()
         self.widths = self._check_shapes()
         self._check_ties()
+        self._check_types()
 
     # -- construction -------------------------------------------------------
 
@@ -174,6 +175,15 @@ class Network:
                     f"{node} with {_sizes(node)} takes its weights from {owner} with {_sizes(owner)}: "
                     f"type and sizes must be equal"
                 )
+
+    def _check_types(self) -> None:
+        softmax = [node for node in self.nodes if node.layer.type_name == "normalized_attention"]
+        powers = [node for node in self.nodes if node.layer.type_name == "monomial_activation"]
+        if softmax and powers:
+            raise InputError(
+                f"{softmax[0]} and {powers[0]}: a network has normalised attention or monomial activations, "
+                f"not both"
+            )
 
     # -- structure ----------------------------------------------------------
 
@@ -330,6 +340,26 @@ class Network:
 
     def __repr__(self) -> str:
         return f"<Network {self}>"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the layers with their inputs, sizes and parameters."""
+        from lightningalg.display import html_table
+
+        counts: dict[str, int] = {}
+        for block in self.parameter_blocks:
+            counts[block.node] = counts.get(block.node, 0) + block.size
+        rows = [
+            (
+                node.id,
+                node.layer.type_name.replace("_", " "),
+                ", ".join(node.inputs),
+                ", ".join(f"{name} = {value}" for name, value in node.layer.sizes().items()),
+                f"those of {node.weights}" if node.weights else counts.get(node.id, 0),
+            )
+            for node in self.nodes
+        ]
+        note = f"{self.parameter_count} parameters, input {self.width} x {self.tokens}"
+        return html_table(str(self), ("layer", "type", "inputs", "sizes", "parameters"), rows, note)
 
 
 def _graph(nodes: Iterable[Node]) -> nx.DiGraph:

@@ -21,6 +21,7 @@ from lightningalg.networks.network import INPUT, Network, Node
 #: keys of each kind besides ``kind``; the first ones are required
 _KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "lightning": (("widths", "ranks"), ("tokens", "heads", "residual")),
+    "normalized": (("widths", "ranks"), ("tokens", "heads", "residual")),
     "monomial": (("widths",), ("degree",)),
 }
 KINDS = tuple(_KINDS)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lightningalg.certificates import MinorWitness
+from lightningalg.certificates import ExponentWitness, MinorWitness
 from lightningalg.certificates.sampling import validate_seed
 from lightningalg.engines.base import AbstractLinearAlgebra, Minor
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME, ResidueField
-from lightningalg.errors import InputError, TooLargeError
+from lightningalg.errors import InputError, TooLargeError, UnsupportedError
 from lightningalg.maps.grading import largest_matrix
 from lightningalg.maps.sampled_jacobian import SampledJacobian
 from lightningalg.networks.network import Network
@@ -97,10 +97,11 @@ def rank_lower_bound(
     _check_memory(target + SPARE_ROWS, min(target, network.parameter_count), max_memory)
     _check_evaluation(network, max_memory)
     jacobian = SampledJacobian(network, field, validate_seed(seed))
+    independent = independent_exponents(jacobian, choose, max_memory, progress)
     best: LowerBound | None = None
     # fewer columns first: where the symmetries' columns were truly redundant nothing is lost
     for columns in _column_choices(network):
-        search = _Search(jacobian, columns, choose, max_memory, progress)
+        search = _Search(jacobian, columns, choose, max_memory, progress, independent)
         found = search.run(min(target, len(columns)))
         if found is not None and (best is None or found.witness.value > best.witness.value):
             best = found
@@ -111,6 +112,44 @@ def rank_lower_bound(
             f"every derivative vanishes modulo {prime} at seed {seed}: take a larger prime or another seed"
         )
     return best
+
+
+def independent_exponents(
+    jacobian: SampledJacobian, choose: EngineChoice, max_memory: float, progress: Progress
+) -> ExponentWitness | None:
+    """Prove that the exponentials of normalised attention are independent; ``None`` if there are none.
+
+    Differences of the entries of X and of the exponents between samples have full column rank modulo p, first
+    at one parameter point; where heads are many, their forms depend linearly on each other there, and more
+    points are taken.
+
+    Raises
+    ------
+    UnsupportedError
+        If they have not at 64 points: there is a relation between the exponents (such as ``z = 4 z'`` for
+        layers with shared weights that read x and x + x), or the prime is too small.
+    TooLargeError
+        If there are too many exponents for ``max_memory``.
+    """
+    count = len(jacobian.exponents)
+    if not count:
+        return None
+    size = jacobian.network.width * jacobian.network.tokens + count
+    for points in (1, 4, 16, 64):
+        samples = range(points, points + size + SPARE_ROWS)
+        _check_memory(len(samples), size, max_memory)
+        matrix = jacobian.exponent_rows(samples, points)
+        engine, reason = choose(*matrix.shape)
+        progress(f"independence of {count} exponents by {engine.name} ({reason})")
+        minor = engine.minor(matrix, jacobian.field.prime)
+        if minor.profile.rank == size:
+            rows = tuple(points + row for row in minor.profile.rows)
+            return ExponentWitness(count, points, rows, minor.determinant)
+    raise UnsupportedError(
+        f"the {count} exponents of the attention scores are not seen to be linearly independent modulo "
+        f"{jacobian.field.prime} (rank {minor.profile.rank} of {size}): formal exponentials prove no lower "
+        f"bound of this network's dimension; try another seed or a larger prime"
+    )
 
 
 def _check_memory(rows: int, columns: int, limit: float) -> None:
@@ -149,6 +188,7 @@ class _Search:
     choose: EngineChoice
     max_memory: float
     progress: Progress
+    independent: ExponentWitness | None
 
     def run(self, target: int) -> LowerBound | None:
         """Return the bound for the largest rank found; ``None`` if every entry is zero."""
@@ -178,5 +218,7 @@ class _Search:
         profile = minor.profile
         columns = tuple(int(c) for c in self.columns[list(profile.columns)])
         prime, seed = self.jacobian.field.prime, self.jacobian.seed
-        witness = MinorWitness(prime, seed, profile.rows, columns, minor.determinant)
+        witness = MinorWitness(
+            prime, seed, profile.rows, columns, minor.determinant, self.independent
+        )  # fmt: skip
         return LowerBound(witness, engine, (shape[0], shape[1]))

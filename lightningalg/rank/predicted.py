@@ -8,7 +8,8 @@ from math import comb
 from lightningalg.networks.families import Family, family
 from lightningalg.networks.network import Network
 from lightningalg.rank.upper_bounds.flag import flag_count
-from lightningalg.rank.varieties import bounded_rank
+from lightningalg.rank.upper_bounds.normalized_flag import normalized_flag_count
+from lightningalg.rank.varieties import bounded_rank, bounded_rank_rectangular
 
 
 def predicted_dimension(network: Network) -> int | None:
@@ -16,8 +17,9 @@ def predicted_dimension(network: Network) -> int | None:
 
     A prediction proves nothing; ``Dimension.value`` is the certified number.
     Lightning chains: ``D`` of section 4. Residual networks of single heads and one layer of several heads
-    (t >= 2): section 6, found in every case tried. Monomial networks: the expected dimension,
-    which defective ones do not reach.
+    (t >= 2): section 6, found in every case tried. Normalised chains: section 5; with several heads and
+    residual connections in all layers, or in one layer, the sum over all heads, found in every case tried.
+    Monomial networks: the expected dimension, which defective ones do not reach.
 
     Examples
     --------
@@ -30,6 +32,8 @@ def predicted_dimension(network: Network) -> int | None:
         return None
     if standard.kind == "monomial":
         return _monomial(standard)
+    if standard.kind == "normalized":
+        return _normalized(standard)
     if set(standard.heads) == {1} and not any(standard.residual):
         return flag_count(standard.widths, standard.ranks, standard.tokens).total
     if standard.tokens >= 2 and set(standard.heads) == {1} and all(standard.residual):
@@ -37,6 +41,19 @@ def predicted_dimension(network: Network) -> int | None:
         return sum(bounded_rank(d, a) + d * d - 1 for a in standard.ranks)
     if standard.tokens >= 2 and len(standard.ranks) == 1 and not any(standard.residual):
         return _multi_head(standard)
+    return None
+
+
+def _normalized(standard: Family) -> int | None:
+    """MATH.md section 5; on one token matrices of bounded rank. Heads and residual layers as for ``flag``."""
+    widths = standard.widths
+    if standard.tokens == 1:
+        return bounded_rank_rectangular(widths[0], widths[-1], min(widths))
+    if set(standard.heads) == {1} and not any(standard.residual):
+        return normalized_flag_count(widths, standard.ranks).total
+    if all(standard.residual) or len(widths) == 2:
+        sizes = zip(widths, widths[1:], standard.ranks, standard.heads, strict=False)
+        return sum(h * (bounded_rank(d, a) + d * d_out) for d, d_out, a, h in sizes)
     return None
 
 

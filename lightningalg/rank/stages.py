@@ -11,8 +11,11 @@ from functools import cached_property
 from lightningalg.networks.layers.lightning_attention import LightningAttention
 from lightningalg.networks.layers.linear import Linear
 from lightningalg.networks.layers.monomial_activation import MonomialActivation
+from lightningalg.networks.layers.normalized_attention import NormalizedAttention
 from lightningalg.networks.layers.sum import Sum
 from lightningalg.networks.network import INPUT, Network, Node
+
+HeadLayer = LightningAttention | NormalizedAttention
 
 #: stages up to which compositions are searched: the search is cubic in their number
 MAX_STAGES = 60
@@ -129,8 +132,8 @@ class Stages:
         return self.effective[at] * self.span(start, at) if self.is_free(at, start, stop) else 0
 
 
-def stages_of(network: Network) -> Stages | None:
-    """Return the stages of a sequential network, or ``None``.
+def stages_of(network: Network, head: type[HeadLayer] = LightningAttention) -> Stages | None:
+    """Return the stages of a sequential network, or ``None``; its heads, if any, are layers of type ``head``.
 
     Examples
     --------
@@ -143,7 +146,7 @@ def stages_of(network: Network) -> Stages | None:
     position = INPUT
     stages: list[Stage] = []
     while position != network.output:
-        found = _stage(network, position)
+        found = _stage(network, position, head)
         if found is None or len(stages) >= MAX_STAGES:
             return None
         stage, position = found
@@ -151,7 +154,7 @@ def stages_of(network: Network) -> Stages | None:
     return Stages(network.tokens, network.width, tuple(stages))
 
 
-def _stage(network: Network, position: str) -> tuple[Stage, str] | None:
+def _stage(network: Network, position: str, head: type[HeadLayer]) -> tuple[Stage, str] | None:
     """Return the stage that reads ``position``, and the id of its value."""
     readers = [network.by_id[name] for name in network.consumers[position]]
     if len(readers) == 1 and isinstance(readers[0].layer, MonomialActivation):
@@ -162,18 +165,20 @@ def _stage(network: Network, position: str) -> tuple[Stage, str] | None:
         return Stage(node.layer.d_out, degree=readers[0].layer.degree), node.id
     if len(readers) == 1 and isinstance(readers[0].layer, Linear):
         return Stage(readers[0].layer.d_out), readers[0].id
-    return _heads(network, position, readers)
+    return _heads(network, position, readers, head)
 
 
-def _heads(network: Network, position: str, readers: list[Node]) -> tuple[Stage, str] | None:
+def _heads(
+    network: Network, position: str, readers: list[Node], head: type[HeadLayer]
+) -> tuple[Stage, str] | None:
     """Return the stage of heads that read ``position`` and are summed, perhaps with ``position``."""
-    attention = [node for node in readers if isinstance(node.layer, LightningAttention)]
+    attention = [node for node in readers if isinstance(node.layer, head)]
     sums = {node.id for node in readers if isinstance(node.layer, Sum)}
     if not attention or len(attention) + len(sums) != len(readers) or len(sums) > 1:
         return None
     heads, ends = [], []
     for node in attention:
-        assert isinstance(node.layer, LightningAttention)
+        assert isinstance(node.layer, (LightningAttention, NormalizedAttention))
         end = _output_matrix(network, node)
         heads.append(Head(node.layer.rank, node.layer.d_out))
         ends.append(end)

@@ -10,9 +10,10 @@ import numpy as np
 
 from lightningalg.certificates.sampling import stream_values, validate_seed
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME, ResidueField
-from lightningalg.errors import ContradictionError, InputError, TooLargeError
+from lightningalg.errors import ContradictionError, InputError, TooLargeError, UnsupportedError
 from lightningalg.maps.grading import predicted_terms
 from lightningalg.maps.sampled_jacobian import SampledJacobian
+from lightningalg.networks.layers.normalized_attention import NormalizedAttention
 from lightningalg.networks.network import INPUT, Network, Node
 from lightningalg.symmetry.discovery import MAX_UNKNOWNS, Discovery, check_on_samples, discover
 from lightningalg.symmetry.factorisation import explanations
@@ -79,6 +80,8 @@ def symmetries(
     ------
     InputError, TooLargeError
         For a network without parameters, a wrong degree, more than ``max_parameters`` parameters.
+    UnsupportedError
+        For normalised attention.
 
     Examples
     --------
@@ -98,6 +101,11 @@ def symmetries(
         )
     if degree not in (1, 2, 3):
         raise InputError(f"degree {degree} of fields: accepted are 1, 2 and 3")
+    if any(isinstance(node.layer, NormalizedAttention) for node in network.nodes):
+        raise UnsupportedError(
+            "symmetries are studied of polynomial networks; of normalised attention GL_a of every head and "
+            "GL of the hidden widths are known (MATH.md section 5), and `dimension` counts with them"
+        )
     start = time.perf_counter()
     study = _Study(network, choose, validate_seed(seed), progress)
     known = known_groups(network)

@@ -32,8 +32,10 @@ _VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 _WORKSHEET_FIELDS = {"title", "source", "prose", "claim"}
 _CLAIM_FIELDS = {
     "id", "kind", "title", "statement", "source", "prose", "hypotheses", "expected", "check", "relation",
-    "uses", "network", "grid", "where", "instances",
+    "uses", "network", "grid", "where", "instances", "verdict", "counterexamples",
 }  # fmt: skip
+#: what a claim may declare as its outcome; without a declaration the first two are wanted
+VERDICTS = ("certified", "certified with hypotheses", "refuted", "open")
 _IDENTITY_FIELDS = ("scalars", "symbols", "definitions", "left", "right")
 _NETWORK_FIELDS = {"expected", "network", "grid", "where", "instances"}
 
@@ -70,7 +72,12 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement with its instances, as the worksheet gives it; ``uses``: the claims that it rests on."""
+    """A statement with its instances, as the worksheet gives it; ``uses``: the claims that it rests on.
+
+    ``declared`` is the verdict that the worksheet documents: a statement of the literature may be refuted,
+    and the worksheet shows by which instances. ``""``: it is to be certified. ``counterexamples`` is the
+    number of refuted instances, where the worksheet says it.
+    """
 
     id: str
     kind: str
@@ -84,6 +91,8 @@ class Claim:
     differs: bool
     instances: tuple[Instance, ...]
     uses: tuple[str, ...] = ()
+    declared: str = ""
+    counterexamples: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +176,7 @@ def _claim_body(table: Mapping[str, Any], name: str, folder: Path) -> Claim:
     return Claim(
         name, kind, _text(table, "title", default=name), _text(table, "statement"), _text(table, "source"),
         _text(table, "prose"), hypotheses, shown(table.get("expected", ""), 2000), check,
-        relation == "differs", instances, _uses(table),
+        relation == "differs", instances, _uses(table), *_declared(table, len(instances)),
     )  # fmt: skip
 
 
@@ -178,6 +187,21 @@ def _uses(table: Mapping[str, Any]) -> tuple[str, ...]:
         if not isinstance(name, str) or not _KEY.fullmatch(name):
             raise InputError(f'"uses" has {shown(name, 40)!r}: accepted are texts "worksheet/claim"')
     return tuple(names)
+
+
+def _declared(table: Mapping[str, Any], instances: int) -> tuple[str, int | None]:
+    """Return the verdict that a claim declares, and how many instances it says are refuted."""
+    verdict, count = table.get("verdict", ""), table.get("counterexamples")
+    if verdict not in ("", *VERDICTS) or ("verdict" in table and not verdict):
+        raise InputError(f'"verdict" is {shown(verdict, 40)!r}: accepted are {", ".join(VERDICTS)}')
+    if count is not None:
+        if verdict != "refuted":
+            raise InputError(
+                '"counterexamples" counts the refuted instances of a claim with verdict = "refuted"'
+            )
+        if _integer(count, "counterexamples") not in range(1, instances + 1):
+            raise InputError(f'"counterexamples" is {shown(count, 40)}: accepted are 1 to {instances}')
+    return verdict, count
 
 
 def _check_names(
@@ -249,7 +273,7 @@ def _cases(table: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         grid = table["grid"]
         if not isinstance(grid, Mapping) or not grid:
             raise InputError('"grid" must be a table of ranges, such as d = "1..5"')
-        ranges = {_variable(name): _range(values, name) for name, values in grid.items()}
+        ranges = {_variable(name): integer_range(values, name) for name, values in grid.items()}
         total = 1
         for values in ranges.values():
             total *= len(values)
@@ -284,7 +308,7 @@ def _instance(
         own = {_variable(name): _integer(value, name) for name, value in values.items()}
         network_table = _substitute(template, own)
     network = _network(network_table, folder)
-    standard = _standard_variables(network)
+    standard = standard_variables(network)
     for key, value in own.items():
         if standard.get(key, value) != value:
             raise InputError(f"variable {key} is {value}, but the network has {key} = {standard[key]}")
@@ -340,7 +364,7 @@ def _size(value: Any, variables: Mapping[str, int]) -> Any:
     return Formula.parse(value).evaluate(variables) if isinstance(value, str) else value
 
 
-def _standard_variables(network: Network) -> dict[str, int]:
+def standard_variables(network: Network) -> dict[str, int]:
     """Return ``tokens``, ``layers``, ``hidden`` (sum of hidden widths), ``d0``, ..., ``a1``, ..."""
     standard = family(network)
     if standard is None:
@@ -435,7 +459,7 @@ def _integer(value: Any, name: str) -> int:
     return value
 
 
-def _range(value: Any, name: str) -> Sequence[int]:
+def integer_range(value: Any, name: str) -> Sequence[int]:
     if isinstance(value, int) and not isinstance(value, bool):
         return [_integer(value, name)]
     if isinstance(value, list) and value:

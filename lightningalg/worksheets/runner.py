@@ -23,7 +23,7 @@ from lightningalg.errors import InputError, LightningAlgError
 from lightningalg.networks.spec import network_from_table
 from lightningalg.render.latex import ClaimText, render_proof
 from lightningalg.worksheets.model import Claim, Instance, Worksheet
-from lightningalg.worksheets.verdict import OPEN, REFUTED, claim_verdict, judge, worst
+from lightningalg.worksheets.verdict import OPEN, REFUTED, claim_verdict, is_declared, judge, worst
 
 #: certificates checked by one call of the verifier
 _BATCH = 32
@@ -90,6 +90,16 @@ class ClaimResult:
         return claim_verdict(self.claim, [result.verdict for result in self.instances])
 
     @property
+    def as_declared(self) -> bool:
+        """Whether the verdict is the one that the worksheet declares; certified, unless it says otherwise.
+
+        Of a claim declared refuted no instance is open, and as many are refuted as it says.
+        """
+        counted = self.claim.counterexamples in (None, self.count(REFUTED))
+        decided = self.verdict != REFUTED or not self.count(OPEN)
+        return counted and decided and is_declared(self.claim, self.verdict)
+
+    @property
     def seconds(self) -> float:
         """Time spent on its instances, added up over all processes."""
         return sum(result.seconds for result in self.instances)
@@ -113,6 +123,11 @@ class Run:
         """The worst verdict of all claims."""
         return worst(result.verdict for result in self.claims)
 
+    @property
+    def as_declared(self) -> bool:
+        """Whether every claim has the verdict that its worksheet declares."""
+        return all(result.as_declared for result in self.claims)
+
     def to_json(self) -> dict[str, Any]:
         """Return the content of ``summary.json``."""
         claims = []
@@ -131,6 +146,8 @@ class Run:
                     "check": result.claim.check.text if result.claim.check else "",
                     "uses": list(result.claim.uses),
                     "verdict": result.verdict,
+                    "declared": result.claim.declared or "certified",
+                    "as_declared": result.as_declared,
                     "hypotheses": [hypothesis.text for hypothesis in result.claim.hypotheses],
                     "proof": os.path.relpath(result.proof, self.out) if result.proof else None,
                     "seconds": round(result.seconds, 4),

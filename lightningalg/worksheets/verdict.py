@@ -56,3 +56,17 @@ def claim_verdict(claim: Claim, verdicts: Iterable[str]) -> str:
     verdict = worst(verdicts)
     untested = any(hypothesis.check is None for hypothesis in claim.hypotheses)
     return WITH_HYPOTHESES if verdict == CERTIFIED and untested else verdict
+
+
+def is_declared(claim: Claim, verdict: str) -> bool:
+    """Whether a claim's verdict is the one its worksheet declares: without declaration, that it is certified.
+
+    Examples
+    --------
+    >>> from lightningalg.worksheets.library import find_worksheets
+    >>> from lightningalg.worksheets.model import read_worksheet
+    >>> claim = read_worksheet(find_worksheets(["single-layer"])[0]).claims[0]
+    >>> is_declared(claim, "certified"), is_declared(claim, "open")
+    (True, False)
+    """
+    return verdict == claim.declared if claim.declared else verdict in (CERTIFIED, WITH_HYPOTHESES)

@@ -243,3 +243,36 @@ def test_readme_example_is_what_is_printed(capfd, tmp_path, monkeypatch):
     assert len(printed) == 6
     assert answer.out.splitlines()[:6] == printed
     assert (tmp_path / "cert.json").is_file()
+
+
+def test_normalised_attention(capfd, tmp_path):
+    done = call(capfd, "dimension", "--kind", "normalized", "--widths", "2,2,2", "--ranks", "1,2",
+                "--out", tmp_path / "cert.json")  # fmt: skip
+    assert done.code == 0 and "11   certified (exact)" in done.out
+    assert "exponentials as variables" in done.out and "normalized-flag" in done.out
+    assert call(capfd, "verify", tmp_path / "cert.json").code == 0
+    done = call(
+        capfd,
+        "dimension",
+        "--kind",
+        "normalized",
+        "--widths",
+        "3,1,2",
+        "--ranks",
+        "1,2",
+        "--tokens",
+        "1",
+        "--json",
+    )
+    found = json.loads(done.out)
+    assert (
+        done.code == 0
+        and found["dimension"] == found["predicted"] == 4
+        and found["upper_bound_by"] == "linear"
+    )
+    done = call(
+        capfd, "dimension", "--kind", "normalized", "--widths", "2,2", "--ranks", "1", "--degree", "2"
+    )
+    assert done.code == 2 and "has no field 'degree'" in done.err
+    done = call(capfd, "symmetries", "--kind", "normalized", "--widths", "2,2", "--ranks", "1")
+    assert done.code == 2 and "normalised attention" in done.err and done.err.count("\n") == 1

@@ -12,6 +12,7 @@ from lightningalg.networks.layers.convolution import Convolution
 from lightningalg.networks.layers.lightning_attention import LightningAttention
 from lightningalg.networks.layers.linear import Linear
 from lightningalg.networks.layers.monomial_activation import MonomialActivation
+from lightningalg.networks.layers.normalized_attention import NormalizedAttention
 from lightningalg.networks.layers.sum import Sum
 from lightningalg.networks.matrix import Matrix
 from lightningalg.networks.network import MAX_LAYERS, Network, Node
@@ -279,7 +280,7 @@ def test_lists_of_inputs_make_the_same_node():
 def test_layer_types_are_the_documented_ones():
     assert {
         "lightning_attention": LightningAttention, "linear": Linear, "bias": Bias, "convolution": Convolution,
-        "monomial_activation": MonomialActivation, "sum": Sum,
+        "monomial_activation": MonomialActivation, "sum": Sum, "normalized_attention": NormalizedAttention,
     } == LAYER_TYPES == layer_types()  # fmt: skip
 
 

@@ -14,7 +14,10 @@ from lightningalg.certificates import UpperBound
 from lightningalg.networks.network import Network
 
 #: where two bounds are equal, the argument that says most about the network comes first
-_PREFERENCE = ("flag", "layerwise", "coefficients", "torus", "composition", "parameters")
+_PREFERENCE = (
+    "flag", "normalized_flag", "linear", "layerwise", "coefficients", "torus", "composition",
+    "normalized_stages", "parameters",
+)  # fmt: skip
 
 
 def upper_bounds(network: Network) -> list[UpperBound]:

@@ -7,15 +7,17 @@ from math import comb
 from lightningalg.certificates import UpperBound
 from lightningalg.errors import TooLargeError
 from lightningalg.maps.grading import possible_degrees
+from lightningalg.networks.families import has_softmax
 from lightningalg.networks.layers.bias import Bias
 from lightningalg.networks.layers.convolution import Convolution
 from lightningalg.networks.layers.lightning_attention import LightningAttention
 from lightningalg.networks.layers.linear import Linear
 from lightningalg.networks.layers.monomial_activation import MonomialActivation
+from lightningalg.networks.layers.normalized_attention import NormalizedAttention
 from lightningalg.networks.layers.sum import Sum
 from lightningalg.networks.network import INPUT, Network
 
-_KNOWN = (LightningAttention, Linear, MonomialActivation, Sum, Bias, Convolution)
+_KNOWN = (LightningAttention, NormalizedAttention, Linear, MonomialActivation, Sum, Bias, Convolution)
 
 
 def bound(network: Network) -> UpperBound | None:
@@ -25,7 +27,7 @@ def bound(network: Network) -> UpperBound | None:
     attention on t >= 2 tokens: no activation, and on every path at most one attention layer and no bias
     before it, so that column k of the output is ``sum_j T(x_j, x_j; x_k)`` plus linear and constant parts.
     """
-    if not all(isinstance(node.layer, _KNOWN) for node in network.nodes):
+    if not all(isinstance(node.layer, _KNOWN) for node in network.nodes) or has_softmax(network):
         return None
     try:
         degrees = possible_degrees(network)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lightningalg.certificates import UpperBound
 from lightningalg.networks.layers.lightning_attention import LightningAttention
 from lightningalg.networks.layers.linear import Linear
+from lightningalg.networks.layers.normalized_attention import NormalizedAttention
 from lightningalg.networks.network import Network, Node
 from lightningalg.rank.varieties import bounded_rank, bounded_rank_rectangular, symmetric_bounded_rank
 
@@ -14,8 +15,9 @@ def bound(network: Network) -> UpperBound:
 
     A block is an attention head, with the linear layer that alone reads it if there is one and neither
     shares its matrices, or any other layer with parameters. The value matrix of a head (times the linear
-    layer) has bounded rank, and ``(A, V)`` and ``(cA, V/c)`` compute the same function; of other layers the
-    parameters are counted. Tied layers have their owners' functions (FORMAT.md section 4.2).
+    layer) has bounded rank, and ``(A, V)`` and ``(cA, V/c)`` compute the same function, unless the head is
+    normalised; of other layers the parameters are counted. Tied layers have their owners' functions
+    (FORMAT.md section 4.2).
     """
     blocks = []
     joined: set[str] = set()
@@ -25,7 +27,7 @@ def bound(network: Network) -> UpperBound:
         if node.id in joined or node.weights is not None or not shapes:
             continue
         names = [node.id]
-        if isinstance(node.layer, LightningAttention):
+        if isinstance(node.layer, (LightningAttention, NormalizedAttention)):
             follower = joined_linear(network, node)
             if follower is not None:
                 joined.add(follower.id)
@@ -47,11 +49,15 @@ def joined_linear(network: Network, head: Node) -> Node | None:
     return reader
 
 
-def _head_dimension(head: LightningAttention, follower: Node | None, tokens: int) -> int:
-    variety = symmetric_bounded_rank if tokens == 1 else bounded_rank
+def _head_dimension(
+    head: LightningAttention | NormalizedAttention, follower: Node | None, tokens: int
+) -> int:
     d_out = head.d_out
     if follower is not None:
         assert isinstance(follower.layer, Linear)
         d_out = follower.layer.d_out
     values = bounded_rank_rectangular(head.d_in, d_out, head.d_out)
+    if isinstance(head, NormalizedAttention):  # no scaling; on one token the value is V X
+        return values if tokens == 1 else bounded_rank(head.d_in, head.rank) + values
+    variety = symmetric_bounded_rank if tokens == 1 else bounded_rank
     return variety(head.d_in, head.rank) + values - 1

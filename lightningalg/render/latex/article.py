@@ -22,6 +22,7 @@ from lightningalg.render.latex.networks import (
     BIAS,
     CONVOLUTION,
     LINEAR,
+    NORMALIZED,
     SUM,
     Network,
 )
@@ -66,7 +67,7 @@ class _Document:
     @property
     def sections(self) -> list[tuple[Kind, list[AbstractInstance]]]:
         """The kinds that have a section of their own, each with its instances."""
-        found = [(kind, [x for x in self.others if x.kind == name]) for name, kind in kinds().items()]
+        found = [(kind, [x for x in self.others if _section(x) == name]) for name, kind in kinds().items()]
         return [(kind, instances) for kind, instances in found if instances]
 
     @property
@@ -90,6 +91,7 @@ class _Document:
         found: set[str] = set().union(*(network.types for network in self.networks))
         return {
             "attention": ATTENTION in found,
+            "normalized": NORMALIZED in found,
             "linear": LINEAR in found,
             "activation": ACTIVATION in found,
             "sum": SUM in found,
@@ -215,7 +217,7 @@ class _Document:
     def cites(self) -> set[str]:
         """The keys of the references that the text cites."""
         needed = {
-            "HMK": self.types["attention"],
+            "HMK": self.types["attention"] or self.types["normalized"],
             "Harris": bool(self.dimensions),
             "BrunsVetter": self.bounded_rank,
             "AlexanderHirschowitz": self.facts("composition", "alexander-hirschowitz"),
@@ -321,6 +323,11 @@ def render_proof(
     return template.render(doc=document, most_in_full=MOST_IN_FULL, **tools)
 
 
+def _section(instance: AbstractInstance) -> str:
+    """Return the kind whose section prints an instance: its own, unless it says otherwise."""
+    return str(getattr(instance, "section", instance.kind))
+
+
 def _room(rows: Sequence[Any]) -> int:
     """Return how many lines must be free on a page for a table of these rows to start there."""
     return 6 + 2 * min(len(rows), 6)
@@ -331,6 +338,8 @@ def _read(certificate: Mapping[str, Any], label: int, claim: ClaimText | None) -
     try:
         kind = certificate["kind"]
         readers = {**_READERS, **{name: found.read for name, found in kinds().items()}}
+        if kind == "dimension" and any(x["type"] == NORMALIZED for x in certificate["network"]["layers"]):
+            kind = "dimension-normalized"  # analytic maps: definitions and proofs of their own
         if kind not in readers or not isinstance(certificate["sha256"], str):
             raise InputError(f"certificate {label}: kind {str(kind)[:40]!r} cannot be printed")
         verdict = claim.verdicts.get(certificate["sha256"], "") if claim else ""
@@ -350,7 +359,7 @@ def _title(
 ) -> str:
     """Return a title that says what is proved."""
     if others:
-        found = {x.kind for x in others}
+        found = {_section(x) for x in others}
         if len(found) > 1 or dimensions or degrees or identities:
             return "Exact statements about the geometry of neural networks"
         return kinds()[found.pop()].titles[len(others) > 1]

@@ -21,6 +21,7 @@ ACTIVATION = "monomial_activation"
 SUM = "sum"
 BIAS = "bias"
 CONVOLUTION = "convolution"
+NORMALIZED = "normalized_attention"
 MOST_LAYERS = 5_000
 
 
@@ -76,6 +77,8 @@ class Layer:
         """The layer's operation with its sizes, for math mode."""
         if self.type == ATTENTION:
             return Tex(rf"\att_{{{number(self.d_in)}\to {number(self.d_out)};\,{number(self.rank)}}}")
+        if self.type == NORMALIZED:
+            return Tex(rf"\natt_{{{number(self.d_in)}\to {number(self.d_out)};\,{number(self.rank)}}}")
         if self.type == LINEAR:
             return Tex(rf"\lin_{{{number(self.d_in)}\to {number(self.d_out)}}}")
         if self.type == BIAS:
@@ -106,10 +109,9 @@ class Layer:
                 rf"kernel ${number(self.kernel)}$, stride ${number(self.stride)}$, ${number(self.channels)}$ "
                 + ("channel" if self.channels == 1 else "channels")
             )
-        if self.type == ATTENTION:
-            return Tex(
-                rf"attention, ${number(self.d_in)}\to {number(self.d_out)}$, rank ${number(self.rank)}$"
-            )
+        if self.type in (ATTENTION, NORMALIZED):
+            kind = "attention" if self.type == ATTENTION else "normalised attention"
+            return Tex(rf"{kind}, ${number(self.d_in)}\to {number(self.d_out)}$, rank ${number(self.rank)}$")
         if self.type == LINEAR:
             return Tex(rf"linear, ${number(self.d_in)}\to {number(self.d_out)}$")
         if self.type == ACTIVATION:
@@ -173,6 +175,11 @@ class Network:
         return self.is_sequence and plain
 
     @property
+    def is_normalized_chain(self) -> bool:
+        """A sequence of normalised attention layers, none tied."""
+        return self.is_sequence and all(x.type == NORMALIZED and not x.owner for x in self.layers)
+
+    @property
     def types(self) -> set[str]:
         """The types of layers that occur."""
         return {layer.type for layer in self.layers}
@@ -205,7 +212,7 @@ class Network:
     @property
     def compact(self) -> Tex:
         """The whole network in one breakable text-mode formula."""
-        if self.is_attention_chain:
+        if self.is_attention_chain or self.is_normalized_chain:
             return Tex(rf"$({self.widths_tex})$; $({self.ranks_tex})$; $t={number(self.tokens)}$")
         tokens = rf"; $t={number(self.tokens)}$, $d_0={number(self.width)}$" + self._ties
         if self.is_sequence:
@@ -241,6 +248,9 @@ def equation(layer: Layer, index: str, inputs: Sequence[tuple[int, str]], owner:
     if layer.type == ATTENTION:
         space = r"\," if index.isdigit() and len(index) < 3 else r"\,\allowbreak "
         right = rf"V_{{{own}}}\,{z}{z}^{{\top}}{space}K_{{{own}}}^{{\top}}Q_{{{own}}}\,{z}"
+    elif layer.type == NORMALIZED:
+        scores = rf"{z}^{{\top}}K_{{{own}}}^{{\top}}\allowbreak Q_{{{own}}}{z}"
+        right = rf"V_{{{own}}}{z}\,\allowbreak S({scores})"
     elif layer.type == LINEAR:
         right = rf"W_{{{own}}}{z}"
     elif layer.type == BIAS:
@@ -307,7 +317,7 @@ def read_network(network: Mapping[str, Any]) -> Network:
         rank = degree = owner = 0
         window = {"kernel": 0, "stride": 0, "channels": 0}
         shapes: list[tuple[str, int, int]] = []
-        if kind == ATTENTION:
+        if kind in (ATTENTION, NORMALIZED):
             d_in, d_out, rank = (_size(entry, key) for key in ("d_in", "d_out", "rank"))
             shapes = [("Q", rank, d_in), ("K", rank, d_in), ("V", d_out, d_in)]
         elif kind == LINEAR:

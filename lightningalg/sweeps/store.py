@@ -1,0 +1,203 @@
+"""Results of a sweep in SQLite: one transaction for each row, safe to end at any moment."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lightningalg.certificates.records import canonical_json
+from lightningalg.errors import InputError
+from lightningalg.sweeps.spec import Architecture
+from lightningalg.sweeps.work import FAILED, Row
+
+_FORMAT = "lightningalg-sweep/1"
+_MAX_CERTIFICATE = 64 * 2**20
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS architectures (
+  key TEXT PRIMARY KEY, position INTEGER NOT NULL, family TEXT NOT NULL, architecture TEXT NOT NULL,
+  network TEXT NOT NULL, parameters INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS results (
+  key TEXT PRIMARY KEY REFERENCES architectures(key), status TEXT NOT NULL, dimension INTEGER,
+  lower_bound INTEGER, upper_bound INTEGER, upper_bound_by TEXT NOT NULL, predicted INTEGER,
+  strength TEXT NOT NULL, engine TEXT NOT NULL, seconds REAL NOT NULL, sha256 TEXT NOT NULL,
+  certificate BLOB NOT NULL, problem TEXT NOT NULL, verified TEXT
+) WITHOUT ROWID;
+"""
+
+#: the columns of exports, in their order
+COLUMNS = (
+    "architecture", "family", "parameters", "status", "dimension", "lower_bound", "upper_bound",
+    "upper_bound_by", "predicted", "strength", "verified", "engine", "seconds", "sha256", "problem",
+)  # fmt: skip
+
+
+class Store:
+    """A file of results. Any number of readers and one writer at a time; a second writer waits a minute.
+
+    Parameters
+    ----------
+    path
+        Made if it does not exist.
+
+    Raises
+    ------
+    InputError
+        If the file is something else, or cannot be opened.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.sqlite") as store:
+    ...     store.counts()
+    {}
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        try:
+            self._connection = sqlite3.connect(path, timeout=60, isolation_level=None)
+            self._prepare()
+        except sqlite3.Error as error:
+            raise InputError(
+                f"store {path}: {error}; accepted is a new name or a store of this program"
+            ) from None
+
+    def _prepare(self) -> None:
+        run = self._connection.execute
+        tables = {name for (name,) in run("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if tables and "about" not in tables:
+            raise InputError(f"store {self.path}: a database of something else; give a new name")
+        run("PRAGMA journal_mode = WAL")
+        run("PRAGMA synchronous = FULL")  # what is committed survives a loss of power
+        run("PRAGMA foreign_keys = ON")
+        with self._transaction():
+            for statement in _SCHEMA.split(";"):
+                if statement.strip():
+                    run(statement)
+            run("INSERT OR IGNORE INTO about VALUES ('format', ?)", (_FORMAT,))
+        (found,) = run("SELECT value FROM about WHERE name = 'format'").fetchone()
+        if found != _FORMAT:
+            raise InputError(f"store {self.path}: format {found[:40]!r}, this version reads {_FORMAT!r}")
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._connection.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def settle(self, name: str, value: str) -> None:
+        """Fix a setting of the whole store, such as the seed.
+
+        Raises
+        ------
+        InputError
+            If the store was made with another value.
+        """
+        with self._transaction():
+            self._connection.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (name, value))
+        (found,) = self._connection.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
+        if found != value:
+            raise InputError(
+                f"store {self.path} was made with the {name} {found!r}, not {value!r}: give another"
+            )
+
+    def add(self, architectures: Iterable[Architecture]) -> list[Architecture]:
+        """Enter the architectures that are new; return all of them, in their order."""
+        found = list(architectures)
+        with self._transaction():
+            (last,) = self._connection.execute(
+                "SELECT coalesce(max(position), 0) FROM architectures"
+            ).fetchone()
+            rows = (
+                (a.key, last + i, a.family, a.text, canonical_json(a.table), a.parameters)
+                for i, a in enumerate(found, start=1)
+            )
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO architectures VALUES (?, ?, ?, ?, ?, ?)", rows
+            )
+        return found
+
+    def finished(self, *, with_failures: bool = True) -> set[str]:
+        """Return the keys of architectures that have a result."""
+        extra = "" if with_failures else " WHERE status != 'failed'"
+        return {key for (key,) in self._connection.execute(f"SELECT key FROM results{extra}")}
+
+    def put(self, row: Row) -> None:
+        """Enter one result; an earlier one stays, unless it was a failure."""
+        values = (
+            row.key, row.status, row.dimension, row.lower_bound, row.upper_bound, row.upper_bound_by,
+            row.predicted, row.strength, row.engine, row.seconds, row.sha256, row.certificate, row.problem,
+        )  # fmt: skip
+        with self._transaction():
+            self._connection.execute("DELETE FROM results WHERE key = ? AND status = ?", (row.key, FAILED))
+            marks = ", ".join("?" * len(values))
+            self._connection.execute(f"INSERT OR IGNORE INTO results VALUES ({marks}, NULL)", values)
+
+    def unverified(self, limit: int) -> list[tuple[str, dict[str, Any]]]:
+        """Return certificates that the verifier has not seen, with their keys."""
+        found = self._connection.execute(
+            "SELECT key, certificate FROM results WHERE verified IS NULL AND status != ? LIMIT ?",
+            (FAILED, limit),
+        ).fetchall()
+        return [(key, _certificate(data, key)) for key, data in found]
+
+    def set_verified(self, verdicts: Mapping[str, str]) -> None:
+        """Note the verifier's verdicts."""
+        with self._transaction():
+            self._connection.executemany(
+                "UPDATE results SET verified = ? WHERE key = ?",
+                [(text, key) for key, text in verdicts.items()],
+            )
+
+    def counts(self) -> dict[str, int]:
+        """Return how many results have each status."""
+        return dict(
+            self._connection.execute("SELECT status, count(*) FROM results GROUP BY status ORDER BY status")
+        )
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield every finished architecture in the order of the sweep, without its certificate."""
+        columns = ", ".join(COLUMNS)
+        query = f"SELECT {columns} FROM results JOIN architectures USING (key) ORDER BY position, key"
+        for values in self._connection.execute(query):
+            yield dict(zip(COLUMNS, values, strict=True))
+
+    def certificates(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield key and certificate of every result that has one."""
+        for key, data in self._connection.execute(
+            "SELECT key, certificate FROM results WHERE status != ?", (FAILED,)
+        ):
+            yield key, _certificate(data, key)
+
+
+def _certificate(data: bytes, key: str) -> dict[str, Any]:
+    """Return a stored certificate; the store may have been altered by others."""
+    inflate = zlib.decompressobj()
+    try:
+        text = inflate.decompress(data, _MAX_CERTIFICATE)
+        if inflate.unconsumed_tail:
+            raise InputError(f"store: the certificate of {key[:16]} is longer than {_MAX_CERTIFICATE} bytes")
+        value = json.loads(text)
+    except (zlib.error, ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"store: the certificate of {key[:16]} is damaged ({error})") from None
+    if not isinstance(value, dict):
+        raise InputError(f"store: the certificate of {key[:16]} is no object")
+    return value

@@ -1,0 +1,149 @@
+"""Time and memory limits of commands, and what the caller is told when a library takes the process down."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.cli.support import call, call_process
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+LARGE = ("dimension", "--widths", "70,70,70,70", "--ranks", "30,30,30")
+
+
+def supervise(body: str, *, timeout: float = 60) -> subprocess.CompletedProcess:
+    code = f"""
+import os, signal, subprocess, sys, time
+from lightningalg.cli import supervise
+def body():
+{body}
+sys.exit(supervise.supervised(body))
+"""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; a zombie that nobody has waited for does not."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pid: int, seconds: float = 5) -> bool:
+    limit = time.monotonic() + seconds
+    while alive(pid) and time.monotonic() < limit:
+        time.sleep(0.05)
+    return not alive(pid)
+
+
+def test_a_command_beyond_its_time_ends_with_one_line():
+    begun = time.monotonic()
+    call_process(*LARGE, "--timeout", "1").refuses("not finished within 1 s", "--timeout")
+    assert time.monotonic() - begun < 15
+
+
+def test_the_time_limit_leaves_a_fast_command_alone():
+    answer = call_process("dimension", "--widths", "2,2", "--ranks", "1", "--timeout", "60", "--json")
+    assert answer.code == 0 and answer.json["dimension"] == 6
+
+
+def test_too_little_memory_is_an_error_and_no_traceback():
+    answer = call_process(*LARGE, "--memory", "0.5", timeout=120)
+    assert answer.code == 2 and answer.out == ""
+    last = answer.err.splitlines()[-1]
+    assert last.startswith("error: ") and "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize("command", ["dimension", "symmetries", "verify", "worksheet run", "doctor"])
+def test_every_command_has_both_limits(command, capfd):
+    text = call(capfd, *command.split(), "--help").out
+    assert "--timeout" in text and "--memory" in text
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "soon"])
+def test_wrong_limits(value, capfd):
+    for name in ("--timeout", "--memory"):
+        call(capfd, "dimension", "--widths", "2,2", "--ranks", "1", name, value).refuses(name)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("    os.abort()", ["gave up", "SIGABRT"]),
+        ("    os.kill(os.getpid(), signal.SIGSEGV)", ["crashed", "SIGSEGV"]),
+        ("    os.kill(os.getpid(), signal.SIGKILL)", ["killed", "memory"]),
+    ],
+)
+def test_a_library_that_ends_the_process(body, words):
+    done = supervise(body)
+    assert done.returncode == 2 and done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: ")
+    for word in words:
+        assert word in line
+
+
+def test_the_exit_code_and_the_output_are_those_of_the_command():
+    done = supervise("    print('x' * 100000); print('err', file=sys.stderr); return 1")
+    assert (done.returncode, len(done.stdout), done.stderr) == (1, 100001, "err\n")
+    assert supervise("    sys.exit(7)").returncode == 7
+
+
+def test_a_defect_is_one_line_that_says_where():
+    done = supervise("    {}['missing']")
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    (line,) = done.stderr.splitlines()
+    assert "internal error" in line and "KeyError" in line and "line" in line
+
+
+def test_an_abort_inside_flint_is_survived():
+    """``nmod_mat(...).rank()`` with a composite modulus ends the process (PITFALLS: Impossible inverse)."""
+    done = supervise("    import flint; flint.nmod_mat(2, 2, [2, 3, 3, 2], 6).rank()")
+    assert done.returncode == 2 and "SIGABRT" in done.stderr
+
+
+STRAY = """
+    stray = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
+    print(stray.pid, flush=True)
+"""
+
+
+def test_what_a_command_leaves_running_is_ended():
+    done = supervise(STRAY + "    return 0")
+    assert done.returncode == 0
+    assert gone(int(done.stdout))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's help is Linux's")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_computation_ends_with_its_parent(number):
+    code = """
+import os, signal, sys, time
+from lightningalg.cli.supervise import supervised
+def body():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        print(os.getpid(), flush=True)
+        time.sleep(100)
+    except KeyboardInterrupt:
+        return 130
+sys.exit(supervised(body))
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    child = int(process.stdout.readline())
+    assert alive(child)
+    begun = time.monotonic()
+    process.send_signal(number)
+    process.communicate(timeout=30)
+    assert gone(child) and time.monotonic() - begun < 5
+    assert process.returncode in ((-signal.SIGKILL,) if number == signal.SIGKILL else (130,))
