@@ -31,3 +31,27 @@ class MissingExtraError(LightningAlgError, ImportError):
 
 class ContradictionError(LightningAlgError, ArithmeticError):
     """Two proved statements contradict each other: a defect of this package, never of the input."""
+
+
+class EngineError(LightningAlgError):
+    """An algebra engine gave no usable answer; the message names the engine and what happened."""
+
+
+class EngineMissingError(EngineError):
+    """The program is not installed, or is not an executable file."""
+
+
+class EngineCrashedError(EngineError):
+    """The program ended by a signal or with an error code."""
+
+
+class EngineTimeoutError(EngineError):
+    """The program did not end within its time limit, and was killed."""
+
+
+class EngineMemoryError(EngineError):
+    """The program reached its memory limit."""
+
+
+class EngineAnswerError(EngineError):
+    """The program's answer is not of the agreed form, is too large, or fails an exact check."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import functools
 import hashlib
+import heapq
 import importlib
 import itertools
 import json
@@ -29,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import add, mul
+from operator import add, mul, sub
 from typing import Any
 
 __all__ = ["Verdict", "check", "check_file", "main"]
@@ -2854,6 +2855,441 @@ def check_invariants(certificate: dict[str, Any], report: Report) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
+# §15  Kind `groebner-basis`
+# ------------------------------------------------------------------------------------------------------------
+
+ORDER_NAMES = ("degrevlex", "deglex", "lex")
+MAX_VARIABLES = 1000  # of an ideal
+LIMIT_SPLITS = 100_000  # of a monomial ideal, for its Hilbert series
+OrderKey = Callable[[Exponents], tuple[int, ...]]
+
+
+def monomial_order(value: Any, variables: int) -> tuple[OrderKey, tuple[int, ...], str]:
+    """The comparison key of an order, the variables it eliminates, and its name."""
+    fields(value, "order", "order", ("name", "eliminated"))
+    name = value["name"]
+    require(isinstance(name, str) and name in ORDER_NAMES, "order", "name {} is unknown", name)
+    first = [
+        integer(k, "order", "eliminated variable", 0, variables - 1)
+        for k in array(value["eliminated"], "order", "eliminated")
+    ]
+    increasing = all(a < b for a, b in itertools.pairwise(first))
+    require(increasing, "order", "eliminated variables do not increase")
+
+    def key(exponents: Exponents) -> tuple[int, ...]:
+        weight = (sum(exponents[k] for k in first),)
+        if name == "lex":
+            return weight + exponents
+        if name == "deglex":
+            return (*weight, sum(exponents), *exponents)
+        return (*weight, sum(exponents), *(-k for k in reversed(exponents)))
+
+    return key, tuple(first), name
+
+
+def divides(a: Exponents, b: Exponents) -> bool:
+    return all(x <= y for x, y in zip(a, b, strict=True))
+
+
+def number_bits(p: Polynomial) -> int:
+    """A bound of the size of a polynomial's coefficients."""
+    return max((c.numerator.bit_length() + c.denominator.bit_length() for c in p.values()), default=0)
+
+
+class GroebnerSet:
+    """Monic polynomials of an order, with division and Buchberger's criterion; work is counted."""
+
+    def __init__(self, elements: list[Polynomial], key: OrderKey, work: Work, check: str) -> None:
+        self.elements, self.key, self.work, self.check = elements, key, work, check
+        for number, element in enumerate(elements):
+            require(bool(element), check, f"element {number} is zero")
+        self.heads = [max(element, key=key) for element in elements]
+
+    def require_reduced(self) -> None:
+        """Monic, by increasing leading monomial, no term divisible by another's leading monomial."""
+        for number, (element, head) in enumerate(zip(self.elements, self.heads, strict=True)):
+            require(element[head] == 1, self.check, f"element {number} is not monic")
+            before = number == 0 or self.key(self.heads[number - 1]) < self.key(head)
+            require(before, self.check, f"element {number} is not in increasing order")
+            self.work.spend(len(element) * len(self.heads))
+            for term in element:
+                for other, divisor in enumerate(self.heads):
+                    fine = other == number or not divides(divisor, term)
+                    require(fine, self.check, f"element {number} is not reduced by element {other}")
+
+    def remainder(self, p: Polynomial) -> Polynomial:
+        """The remainder of p on division by the elements: no term is divisible by a leading monomial."""
+        rest, result = dict(p), {}
+        queue = [(tuple(-k for k in self.key(e)), e) for e in rest]
+        heapq.heapify(queue)
+        while queue:
+            _, top = heapq.heappop(queue)
+            value = rest.pop(top, None)
+            if value is None:
+                continue
+            self.work.spend(1 + len(self.heads) // 8)
+            found = next((k for k, head in enumerate(self.heads) if divides(head, top)), None)
+            if found is None:
+                result[top] = value
+                continue
+            head, element = self.heads[found], self.elements[found]
+            self.work.spend(len(element) * (1 + value.numerator.bit_length() // 512))
+            shift = tuple(map(sub, top, head))
+            for exponents, coefficient in element.items():
+                if exponents == head:
+                    continue
+                place = tuple(map(add, exponents, shift))
+                old = rest.get(place)
+                new = (old or 0) - value * coefficient
+                if old is None:
+                    heapq.heappush(queue, (tuple(-k for k in self.key(place)), place))
+                if new:
+                    rest[place] = Fraction(new)
+                elif old is not None:
+                    del rest[place]
+        return result
+
+    def require_groebner(self, report: Report) -> None:
+        """All S-polynomials reduce to zero; pairs that the product and the chain criterion settle are left out."""
+        count = len(self.heads)
+        require_supported(count * count <= LIMIT_WORK // 20, "a basis of {} elements", count)
+        lcms = {
+            (i, j): tuple(map(max, self.heads[i], self.heads[j])) for j in range(count) for i in range(j)
+        }
+        coprime = {
+            pair: not any(map(mul, self.heads[pair[0]], self.heads[pair[1]])) for pair in lcms
+        }
+
+        def place(i: int, j: int) -> tuple[Any, ...]:
+            pair = (min(i, j), max(i, j))
+            return (self.key(lcms[pair]), pair)
+
+        for (i, j), both in lcms.items():
+            if coprime[i, j]:
+                continue
+            self.work.spend(count)
+            here = place(i, j)
+            chained = any(
+                k not in (i, j)
+                and divides(self.heads[k], both)
+                and (coprime[min(i, k), max(i, k)] or place(i, k) < here)
+                and (coprime[min(j, k), max(j, k)] or place(j, k) < here)
+                for k in range(count)
+            )
+            if chained:
+                continue
+            left = {tuple(map(sub, both, self.heads[i])): Fraction(1)}
+            right = {tuple(map(sub, both, self.heads[j])): Fraction(1)}
+            s = polynomial_sum(
+                polynomial_product(left, self.elements[i], self.work),
+                polynomial_product(right, self.elements[j], self.work),
+                Fraction(-1),
+            )
+            zero = not self.remainder(s)
+            require(zero, self.check, f"the S-polynomial of elements {i} and {j} does not reduce to zero")
+            report(f"S-polynomial of elements {i} and {j}")
+
+    def is_absolutely_prime(self) -> bool:
+        """Whether it is, by the one rule of §15: linear leading terms, and at most one more element, a y + b."""
+        rest = [e for e, head in zip(self.elements, self.heads, strict=True) if sum(head) != 1]
+        if any(not any(head) for head in self.heads):
+            return False
+        if not rest:
+            return True
+        if len(rest) > 1:
+            return False
+        (f,) = rest
+        for y in range(len(next(iter(f)))):
+            if max(e[y] for e in f) != 1:
+                continue
+            a = [e for e in f if e[y]]
+            b = [e for e in f if not e[y]]
+            if (len(a) == 1 and sum(a[0]) == 1) or (len(b) == 1 and not any(b[0])):
+                return True
+        return False
+
+
+def hilbert_numerator(heads: list[Exponents], splits: list[int]) -> dict[int, int]:
+    """The numerator of the Hilbert series modulo monomials: N(I + m) = N(I) - t^deg(m) N(I : m)."""
+    splits[0] += 1
+    require_supported(splits[0] <= LIMIT_SPLITS, "a Hilbert series of more than {} splittings", LIMIT_SPLITS)
+    least: list[Exponents] = []
+    for head in sorted(set(heads), key=sum):
+        if not any(divides(other, head) for other in least):
+            least.append(head)
+    total = {0: 1}
+    for number, head in enumerate(least):
+        if number and any(map(mul, head, map(sum, zip(*least[:number], strict=True)))):
+            quotient = [tuple(max(0, x - y) for x, y in zip(m, head, strict=True)) for m in least[:number]]
+            part = hilbert_numerator(quotient, splits)
+        else:
+            part = dict(total)
+        for degree, value in part.items():
+            total[degree + sum(head)] = total.get(degree + sum(head), 0) - value
+    return {degree: value for degree, value in total.items() if value}
+
+
+def dimension_and_degree(heads: list[Exponents], variables: int) -> tuple[int, int]:
+    """Dimension and degree of the quotient by a monomial ideal; (-1, 0) for the whole ring."""
+    if any(not any(head) for head in heads):
+        return -1, 0
+    numerator = hilbert_numerator(heads, [0])
+    coefficients = [numerator.get(k, 0) for k in range(max(numerator) + 1)]
+    order = 0
+    while sum(coefficients) == 0:
+        coefficients = list(itertools.accumulate(coefficients))[:-1]
+        order += 1
+    return variables - order, sum(coefficients)
+
+
+class IdealCertificate:
+    """The parts of a certificate of kind `groebner-basis`, checked one after the other."""
+
+    def __init__(self, certificate: dict[str, Any], report: Report) -> None:
+        self.report = report
+        self.work = Work("arithmetic of polynomials")
+        ideal = fields(certificate["ideal"], "ideal", "ideal", ("variables", "generators"))
+        names = array(ideal["variables"], "ideal", "variables", at_least=1)
+        require_supported(len(names) <= MAX_VARIABLES, "{} variables", len(names))
+        for name in names:
+            matching(name, VARIABLE, "ideal", "name of a variable")
+        require(len(set(names)) == len(names), "ideal", "two variables have the same name")
+        self.names, self.variables = names, len(names)
+        self.generators = [
+            parse_polynomial(f, self.variables, "ideal", f"generator {k}")
+            for k, f in enumerate(array(ideal["generators"], "ideal", "generators"))
+        ]
+        self.claim = fields(certificate["claim"], "claim", "claim", IDEAL_CLAIM)
+        compare("claim", "quantity", self.claim["quantity"], "groebner basis")
+        self.witness = fields(
+            certificate["witness"], "fields", "witness", ("steps", "elements", "power", "real")
+        )
+        self.key, self.eliminated, self.order = monomial_order(self.claim["order"], self.variables)
+        self.basis = self.groebner_set(self.claim["basis"], "basis")
+
+    def groebner_set(self, value: Any, check: str) -> GroebnerSet:
+        elements = self.polynomials(value, check, "element")
+        return GroebnerSet(elements, self.key, self.work, check)
+
+    def polynomials(self, value: Any, check: str, what: str) -> list[Polynomial]:
+        return [
+            parse_polynomial(f, self.variables, check, f"{what} {k}")
+            for k, f in enumerate(array(value, check, check))
+        ]
+
+    def product(self, p: Polynomial, q: Polynomial) -> Polynomial:
+        """A product whose work counts the size of numbers too."""
+        size = (number_bits(p) + number_bits(q)) // 512
+        self.work.spend(len(p) * len(q) * size)
+        return polynomial_product(p, q, self.work)
+
+    def check_derivation(self) -> None:
+        """The basis lies in the ideal: the steps make its elements from the generators."""
+        sources = list(self.generators)
+        steps = array(self.witness["steps"], "derivation", "steps")
+        for number, step in enumerate(steps):
+            total: Polynomial = {}
+            for pair in array(step, "derivation", f"step {number}"):
+                require(isinstance(pair, list) and len(pair) == 2, "derivation", "{} is no pair", pair)
+                source = integer(pair[0], "derivation", "source", 0, len(sources) - 1)
+                multiplier = parse_polynomial(pair[1], self.variables, "derivation", "multiplier")
+                total = polynomial_sum(total, self.product(multiplier, sources[source]))
+            self.work.spend(len(total))
+            sources.append(total)
+            self.report(f"step {number + 1} of {len(steps)}")
+        elements = array(self.witness["elements"], "derivation", "elements")
+        count = len(self.basis.elements)
+        require(len(elements) == count, "derivation", f"{len(elements)} sources for {count} elements")
+        for number, value in enumerate(elements):
+            source = integer(value, "derivation", "source of an element", 0, len(sources) - 1)
+            same = sources[source] == self.basis.elements[number]
+            require(same, "derivation", f"source {source} is not element {number} of the basis")
+
+    def check_basis(self) -> None:
+        """It is the reduced Groebner basis of an ideal that contains the generators."""
+        self.basis.require_reduced()
+        for number, generator in enumerate(self.generators):
+            zero = not self.basis.remainder(generator)
+            require(zero, "basis", f"generator {number} does not reduce to zero")
+        self.basis.require_groebner(self.report)
+
+    def check_numbers(self) -> tuple[int, int | None]:
+        """Dimension and degree follow from the leading monomials; so does the elimination ideal."""
+        dimension, degree = dimension_and_degree(self.basis.heads, self.variables)
+        compare("dimension", "dimension", self.claim["dimension"], dimension)
+        graded = self.order != "lex" and not self.eliminated
+        known = degree if graded or dimension <= 0 else None
+        compare("degree", "degree", self.claim["degree"], known)
+        if not self.eliminated:
+            compare("elimination", "elimination", self.claim["elimination"], None)
+            return dimension, known
+        without = [
+            value
+            for value, element in zip(self.claim["basis"], self.basis.elements, strict=True)
+            if not any(e[k] for e in element for k in self.eliminated)
+        ]
+        compare("elimination", "elimination", self.claim["elimination"], without)
+        return dimension, known
+
+    def check_members(self) -> None:
+        for number, f in enumerate(self.polynomials(self.claim["members"], "members", "member")):
+            zero = not self.basis.remainder(f)
+            require(zero, "members", f"member {number} does not reduce to zero")
+        for number, f in enumerate(self.polynomials(self.claim["non_members"], "members", "non-member")):
+            zero = not self.basis.remainder(f)
+            require(not zero, "members", f"non-member {number} reduces to zero")
+
+    def check_prime(self) -> None:
+        if self.claim["prime"] is None:
+            return
+        require(self.claim["prime"] is True, "prime", "prime is {}, not true or null", self.claim["prime"])
+        fine = self.basis.is_absolutely_prime()
+        require(fine, "prime", "the basis does not show that the ideal is prime")
+
+    def check_components(self, dimension: int, degree: int | None) -> None:
+        """The minimal primes: each shown prime, containing the ideal; products of their elements nilpotent."""
+        if self.claim["components"] is None:
+            compare("components", "power", self.witness["power"], None)
+            return
+        plain = self.order == "degrevlex" and not self.eliminated
+        require(plain, "components", "components need a basis for degrevlex")
+        listed = array(self.claim["components"], "components", "components")
+        power = integer(self.witness["power"], "components", "power", 1, 64)
+        primes = []
+        for number, entry in enumerate(listed):
+            what = f"component {number}"
+            fields(entry, "components", what, ("basis", "dimension", "degree", "multiplicity"))
+            prime = self.groebner_set(entry["basis"], "components")
+            prime.require_reduced()
+            prime.require_groebner(self.report)
+            require(prime.is_absolutely_prime(), "components", f"{what} is not shown to be prime")
+            found = dimension_and_degree(prime.heads, self.variables)
+            compare("components", f"{what}: dimension", entry["dimension"], found[0])
+            compare("components", f"{what}: degree", entry["degree"], found[1])
+            inside = not any(prime.remainder(f) for f in self.basis.elements)
+            require(inside, "components", f"{what} does not contain the ideal")
+            primes.append(prime)
+        for (i, first), (j, second) in itertools.permutations(enumerate(primes), 2):
+            larger = not any(first.remainder(f) for f in second.elements)
+            require(not larger, "components", f"component {i} contains component {j}")
+        self.require_cover(primes, {(0,) * self.variables: Fraction(1)}, power)
+        self.check_multiplicities(listed, dimension, degree)
+
+    def require_cover(self, primes: list[GroebnerSet], product: Polynomial, power: int) -> None:
+        """The power of every product of one element from each prime lies in the ideal."""
+        if not product:
+            return
+        if primes:
+            for element in primes[0].elements:
+                self.work.spend(100)
+                self.require_cover(
+                    primes[1:], self.basis.remainder(self.product(product, element)), power
+                )
+            return
+        value = product
+        for _ in range(power - 1):
+            value = self.basis.remainder(self.product(value, product))
+        fine = not self.basis.remainder(value)
+        require(fine, "components", "a product of elements has no such power in the ideal")
+
+    def check_multiplicities(self, listed: list[Any], dimension: int, degree: int | None) -> None:
+        """Sum over components of top dimension of multiplicity times degree is the ideal's degree."""
+        top = [entry for entry in listed if entry["dimension"] == dimension]
+        expected: int | None = None
+        if degree is not None and len(top) == 1:
+            expected = degree // top[0]["degree"]
+        elif degree is not None and sum(entry["degree"] for entry in top) == degree:
+            expected = 1
+        for number, entry in enumerate(listed):
+            known = expected if entry["dimension"] == dimension else None
+            compare("components", f"component {number}: multiplicity", entry["multiplicity"], known)
+
+    def check_real_points(self) -> None:
+        """A rational point, or none: a definite form lies in the ideal and its variables cannot all vanish."""
+        stated, real = self.claim["real_points"], self.witness["real"]
+        if stated != "none":
+            compare("real points", "real", real, None)
+            if stated is None:
+                return
+            values = array(stated, "real points", "real_points")
+            count = len(values)
+            require(count == self.variables, "real points", f"{count} coordinates for {self.variables}")
+            point = [fraction(v, "real points", "coordinate") for v in values]
+            for number, f in enumerate(self.generators):
+                zero = polynomial_value(f, point, self.work) == 0
+                require(zero, "real points", f"generator {number} does not vanish there")
+            return
+        fields(real, "real points", "real", ("form", "constant"))
+        form = parse_polynomial(real["form"], self.variables, "real points", "form")
+        constant = parse_polynomial(real["constant"], self.variables, "real points", "constant")
+        for f in (form, constant):
+            zero = not self.basis.remainder(f)
+            require(zero, "real points", "form or constant does not lie in the ideal")
+        used = sorted({k for e in form for k, power in enumerate(e) if power})
+        require(bool(used), "real points", "the form has no variables")
+        require_supported(len(used) <= 30, "a form in {} variables", len(used))
+        require(all(sum(e) == 2 for e in form), "real points", "the form is not quadratic")
+        require(is_definite(form, used), "real points", "the form is not positive definite")
+        left = {e: c for e, c in constant.items() if not any(e[k] for k in used)}
+        nonzero = len(left) == 1 and not any(next(iter(left)))
+        require(nonzero, "real points", "where the form's variables vanish, the constant is no constant")
+
+
+def is_definite(form: Polynomial, used: list[int]) -> bool:
+    """Whether a quadratic form is positive definite: all pivots of its symmetric matrix are positive."""
+    matrix = [[Fraction(0)] * len(used) for _ in used]
+    for exponents, value in form.items():
+        places = [i for i, k in enumerate(used) for _ in range(exponents[k])]
+        matrix[places[0]][places[1]] += value / 2
+        matrix[places[1]][places[0]] += value / 2
+    for k, top in enumerate(matrix):
+        if top[k] <= 0:
+            return False
+        for row in matrix[k + 1 :]:
+            factor = row[k] / top[k]
+            row[:] = [x - factor * y for x, y in zip(row, top, strict=True)]
+    return True
+
+
+VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
+IDEAL_CLAIM = (
+    "quantity",
+    "order",
+    "basis",
+    "dimension",
+    "degree",
+    "elimination",
+    "members",
+    "non_members",
+    "prime",
+    "components",
+    "real_points",
+)
+
+
+def check_groebner_basis(certificate: dict[str, Any], report: Report) -> str:
+    ideal = IdealCertificate(certificate, report)
+    check_strength_and_provenance(certificate)
+    ideal.check_derivation()
+    ideal.check_basis()
+    dimension, degree = ideal.check_numbers()
+    ideal.check_members()
+    ideal.check_prime()
+    ideal.check_components(dimension, degree)
+    ideal.check_real_points()
+    words = [f"reduced Groebner basis ({ideal.order}) of {len(ideal.basis.elements)} elements of an ideal"]
+    words[0] += f" of {len(ideal.generators)} generators in {ideal.variables} variables"
+    words.append(f"dimension {dimension}" + ("" if degree is None else f", degree {degree}"))
+    if ideal.claim["prime"]:
+        words.append("prime over every extension of Q")
+    if ideal.claim["components"] is not None:
+        words.append(f"{len(ideal.claim['components'])} minimal primes")
+    if ideal.claim["real_points"] is not None:
+        words.append("no real point" if ideal.claim["real_points"] == "none" else "a rational point")
+    return "; ".join(words)
+
+
+# ------------------------------------------------------------------------------------------------------------
 # §7  Verdict
 # ------------------------------------------------------------------------------------------------------------
 
@@ -2862,6 +3298,7 @@ KINDS: dict[str, tuple[str, Callable[[dict[str, Any], Report], str]]] = {
     "degrees": ("network", check_degrees),
     "matrix-identity": ("identity", check_identity),
     "invariants": ("network", check_invariants),
+    "groebner-basis": ("ideal", check_groebner_basis),
 }
 COMMON_KEYS = ("format", "version", "kind", "claim", "witness", "strength", "provenance", "sha256")
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from lightningalg.engines.base import AbstractLinearAlgebra
-from lightningalg.errors import InputError
+from collections.abc import Callable
+from typing import TypeVar
+
+from lightningalg.engines.base import AbstractIdealEngine, AbstractLinearAlgebra
+from lightningalg.engines.child_process import Limits
+from lightningalg.engines.ideal_data import Ideal
+from lightningalg.engines.programs import is_installed
+from lightningalg.errors import EngineError, InputError, UnsupportedError
 
 #: entries up to which FLINT is taken: its conversion and three eliminations cost less than a
 #: millisecond, and the own elimination is faster beyond (benchmarks/rank.py)
@@ -43,3 +49,134 @@ def linear_algebra_for_any_prime() -> AbstractLinearAlgebra:
     from lightningalg.engines.flint_engine import FlintLinearAlgebra
 
     return FlintLinearAlgebra()
+
+
+#: engines of ideals, as ``--engine`` names them
+IDEAL_ENGINES = ("flint", "singular", "msolve", "macaulay2")
+
+#: for each need the engines that serve it, best first, and why this order
+_PREFERENCES: dict[str, tuple[tuple[str, ...], str]] = {
+    "proof": (
+        ("flint", "singular", "macaulay2"),
+        "derives its basis from the generators, and is always there",
+    ),
+    "basis": (("flint", "singular", "msolve", "macaulay2"), "starts fastest, and is always there"),
+    "large basis": (("singular", "msolve", "flint", "macaulay2"), "is fastest on large systems"),
+    "elimination": (("singular", "flint", "macaulay2"), "has elimination orders of its own"),
+    "components": (("singular", "macaulay2"), "has prime and primary decomposition"),
+}
+#: terms of the generators from which on a system is large (benchmarks of fibres, PERFORMANCE.md section 3)
+LARGE_TERMS = 5_000
+
+T = TypeVar("T")
+
+
+def ideal_engine(
+    name: str = "auto", *, ideal: Ideal | None = None, need: str = "basis", limits: Limits | None = None
+) -> tuple[AbstractIdealEngine, str]:
+    """Return the engine for an ideal and a need, and the reason.
+
+    ``need`` is ``proof`` (a basis with derivation), ``basis``, ``elimination`` or ``components`` (primes,
+    primary components, radicals). With the name ``auto`` only installed engines are taken.
+
+    Raises
+    ------
+    InputError
+        If the name or the need is unknown.
+    EngineMissingError
+        If none is installed that serves the need.
+
+    Examples
+    --------
+    >>> engine, reason = ideal_engine(need="proof")
+    >>> engine.name, reason
+    ('flint', 'derives its basis from the generators, and is always there')
+    """
+    return _candidates(name, ideal, need, limits)[0]
+
+
+def first_answer(
+    operation: Callable[[AbstractIdealEngine], T],
+    name: str = "auto",
+    *,
+    ideal: Ideal | None = None,
+    need: str = "basis",
+    limits: Limits | None = None,
+) -> tuple[T, str]:
+    """Return the answer of the first engine that gives one, and a line that says which and why.
+
+    With the name ``auto`` an engine that is missing, crashes, reaches a limit or gives a wrong answer is
+    named in that line, and the next one is asked. An engine asked for by name has no substitute.
+
+    Raises
+    ------
+    EngineError, UnsupportedError
+        If no engine answers: the last one's error, after those before it.
+
+    Examples
+    --------
+    >>> ideal = Ideal(1, ({(2,): 1},))
+    >>> first_answer(lambda engine: engine.degree(ideal), ideal=ideal)
+    (2, 'flint: starts fastest, and is always there')
+    """
+    failures: list[str] = []
+    for engine, reason in _candidates(name, ideal, need, limits):
+        try:
+            answer = operation(engine)
+        except (EngineError, UnsupportedError) as error:
+            if name != "auto":
+                raise
+            failures.append(str(error))
+            last = error
+            continue
+        return answer, f"{engine.name}: {reason}" + "".join(f"; before it: {text}" for text in failures)
+    raise type(last)("; ".join(failures))
+
+
+def _candidates(
+    name: str, ideal: Ideal | None, need: str, limits: Limits | None
+) -> list[tuple[AbstractIdealEngine, str]]:
+    if need not in _PREFERENCES or need == "large basis":
+        raise InputError(f"need {need[:40]!r} is unknown")
+    if name != "auto":
+        if name not in IDEAL_ENGINES:
+            raise InputError(
+                f"engine {name[:40]!r} is unknown: accepted are auto, {', '.join(IDEAL_ENGINES)}"
+            )
+        return [(_made(name, limits), "asked for")]
+    if need == "basis" and ideal is not None and sum(map(len, ideal.generators)) > LARGE_TERMS:
+        need = "large basis"
+    names, reason = _PREFERENCES[need]
+    present = [engine for engine in names if is_installed(engine)]
+    if not present:  # asking the first says what is missing, and how to add it
+        present = [names[0]]
+    found = []
+    for engine in present:
+        absent = [other for other in names[: names.index(engine)] if not is_installed(other)]
+        why = (
+            reason
+            if engine == names[0]
+            else "the next best"
+            if not absent
+            else f"without {', '.join(absent)}"
+        )
+        found.append((_made(engine, limits), why))
+    return found
+
+
+def _made(name: str, limits: Limits | None) -> AbstractIdealEngine:
+    if name == "singular":
+        from lightningalg.engines.singular_engine import SingularIdeals
+
+        return SingularIdeals(limits)
+    if name == "msolve":
+        from lightningalg.engines.msolve_engine import MsolveIdeals
+
+        return MsolveIdeals(limits)
+    if name == "macaulay2":
+        from lightningalg.engines.macaulay2_engine import Macaulay2Ideals
+
+        return Macaulay2Ideals(limits)
+    from lightningalg.engines.flint_ideal_engine import FlintIdeals
+
+    return FlintIdeals(limits)

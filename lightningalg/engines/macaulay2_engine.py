@@ -1,0 +1,132 @@
+"""Ideals by Macaulay2, a program of its own; what it prints is read strictly, between two marks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lightningalg.engines import child_process
+from lightningalg.engines.base import AbstractIdealEngine
+from lightningalg.engines.ideal_data import Derivation, Ideal
+from lightningalg.engines.monomials import MonomialOrder, Polynomial
+from lightningalg.engines.polynomial_text import names, read, write
+from lightningalg.engines.programs import require_engine
+from lightningalg.errors import EngineAnswerError
+
+_ORDERS = {"degrevlex": "GRevLex", "deglex": "GLex", "lex": "Lex"}
+_LARGEST_PRIME = 2**31 - 1
+_SHOW = "showIdeal = g -> scan(flatten entries gens g, f -> print toString f);"
+
+
+class Macaulay2Ideals(AbstractIdealEngine):
+    """Macaulay2: bases with cofactors, prime and primary decomposition, radicals.
+
+    References
+    ----------
+    Grayson, Stillman, Macaulay2, macaulay2.com.
+    """
+
+    name = "macaulay2"
+
+    def refusal(self, ideal: Ideal, order: MonomialOrder) -> str | None:
+        if ideal.characteristic > _LARGEST_PRIME:
+            return f"the characteristic is above {_LARGEST_PRIME}"
+        return None
+
+    def version(self) -> str:
+        path = require_engine(self.name)
+        finished = child_process.run("Macaulay2", [path, "--version"], limits=self.limits)
+        return child_process.first_line(finished.output)
+
+    def raw_basis(self, ideal: Ideal, order: MonomialOrder) -> list[Polynomial]:
+        return self._polynomials(self._ask(ideal, order, "showIdeal ideal gens gb I;"), ideal)
+
+    def raw_derivation(self, ideal: Ideal, order: MonomialOrder) -> tuple[list[Polynomial], Derivation]:
+        body = (
+            "G = gb(I, ChangeMatrix => true); C = getChangeMatrix G; g = flatten entries gens G;"
+            ' scan(#g, k -> (print "element"; print toString g#k; scan(numRows C, j -> if C_(j,k) != 0 then '
+            '(print concatenate(toString j, " ", toString C_(j,k))))));'
+        )
+        used = [k for k, f in enumerate(ideal.generators) if f]
+        basis: list[Polynomial] = []
+        steps: list[tuple[tuple[int, Polynomial], ...]] = []
+        for block in _blocks(self._ask(ideal, order, body), "element"):
+            if not block:
+                raise EngineAnswerError("macaulay2 printed an element without its polynomial")
+            basis.append(self._read(block[0], ideal))
+            steps.append(tuple(self._cofactor(line, ideal, used) for line in block[1:]))
+        count = len(ideal.generators)
+        return basis, Derivation(tuple(steps), tuple(range(count, count + len(steps))))
+
+    def raw_minimal_primes(self, ideal: Ideal) -> list[list[Polynomial]]:
+        return self._ideals(ideal, 'scan(decompose I, P -> (print "ideal"; showIdeal P));')
+
+    def raw_primary_components(self, ideal: Ideal) -> list[tuple[list[Polynomial], list[Polynomial]]]:
+        body = (
+            "scan(primaryDecomposition I, Q -> "
+            '(print "ideal"; showIdeal Q; print "ideal"; showIdeal radical Q));'
+        )
+        found = self._ideals(ideal, body)
+        return list(zip(found[::2], found[1::2], strict=True))
+
+    def raw_radical(self, ideal: Ideal) -> list[Polynomial]:
+        return self._polynomials(self._ask(ideal, _plain(ideal), "showIdeal radical I;"), ideal)
+
+    def _ideals(self, ideal: Ideal, body: str) -> list[list[Polynomial]]:
+        return [self._polynomials(b, ideal) for b in _blocks(self._ask(ideal, _plain(ideal), body), "ideal")]
+
+    def _polynomials(self, lines: Sequence[str], ideal: Ideal) -> list[Polynomial]:
+        return [self._read(line, ideal) for line in lines]
+
+    def _read(self, line: str, ideal: Ideal) -> Polynomial:
+        return read(line, ideal.variables, ideal.characteristic, self.name)
+
+    def _cofactor(self, line: str, ideal: Ideal, used: Sequence[int]) -> tuple[int, Polynomial]:
+        row, _, text = line.partition(" ")
+        if not row.isdecimal() or len(row) > 9 or int(row) >= len(used):
+            raise EngineAnswerError(f"macaulay2 printed {line[:80]!r} for a cofactor")
+        return used[int(row)], self._read(text, ideal)
+
+    def _ask(self, ideal: Ideal, order: MonomialOrder, body: str) -> list[str]:
+        finished = child_process.run(
+            "Macaulay2",
+            [require_engine(self.name), "--script", "input.m2"],  # --script has to be the first option
+            files={"input.m2": macaulay2_script(ideal, order, body)},
+            limits=self.limits,
+        )
+        text = child_process.between("Macaulay2", finished.output, "begin answer", "end answer")
+        return [line for line in text.splitlines() if line.strip()]
+
+
+def _plain(ideal: Ideal) -> MonomialOrder:
+    return MonomialOrder(ideal.variables)
+
+
+def macaulay2_script(ideal: Ideal, order: MonomialOrder, body: str) -> str:
+    """Return the whole script."""
+    weights = ",".join("1" if k in order.eliminated else "0" for k in range(ideal.variables))
+    first = f"Weights => {{{weights}}}, " if order.eliminated else ""
+    field = f"ZZ/{ideal.characteristic}" if ideal.characteristic else "QQ"
+    variables = ",".join(names(ideal.variables))
+    generators = ",\n".join(write(f) for f in ideal.generators if f)
+    return "\n".join(
+        [
+            f"R = {field}[{variables}, MonomialOrder => {{{first}{_ORDERS[order.name]}}}];",
+            f"I = ideal({generators or '0_R'});",
+            _SHOW,
+            'print "begin answer";',
+            body,
+            'print "end answer";\n',
+        ]
+    )
+
+
+def _blocks(lines: Sequence[str], mark: str) -> list[list[str]]:
+    blocks: list[list[str]] = []
+    for line in lines:
+        if line == mark:
+            blocks.append([])
+        elif blocks:
+            blocks[-1].append(line)
+        else:
+            raise EngineAnswerError(f"macaulay2 printed {line[:80]!r} before the first {mark!r}")
+    return blocks

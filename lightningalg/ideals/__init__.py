@@ -1,0 +1,1 @@
+"""Ideals of fibres, their components, and what of it is proved."""

@@ -1,0 +1,465 @@
+"""Ideals of fibres: all weights with the function of given ones, in original or virtual weights.
+
+A fibre's equations are coefficients of the function (one layer) or its values at chosen inputs (chains).
+Inputs are supported on two coordinates, so that few terms arise, and there are as many as it takes: more
+values never change the fibre, too few may leave it too large, which dimension and degree show.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+from lightningalg.engines.flint_rings import PolynomialRing
+from lightningalg.engines.ideal_data import Ideal
+from lightningalg.engines.monomials import Polynomial
+from lightningalg.errors import InputError, TooLargeError
+
+Rational = int | Fraction
+Matrix = Sequence[Sequence[Rational]]
+
+#: terms of all equations together
+MAX_TERMS = 2_000_000
+
+
+@dataclass(frozen=True)
+class FibreIdeal:
+    """The ideal of a fibre, with the point it is the fibre of.
+
+    Attributes
+    ----------
+    ideal
+        The equations.
+    names
+        Names of the variables: matrix, row and column from 1.
+    point
+        The given weights: a rational point of the fibre; ``None`` for the fibre of a given function.
+    description
+        What the variables are, in words.
+    slice
+        Variables that are fixed to their value at the point, to meet every scaling orbit once.
+    """
+
+    ideal: Ideal
+    names: tuple[str, ...]
+    point: tuple[Fraction, ...] | None
+    description: str
+    slice: tuple[int, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if len(self.names) != self.ideal.variables:
+            raise InputError(f"{len(self.names)} names for {self.ideal.variables} variables")
+        if self.point is None:
+            return
+        if len(self.point) != self.ideal.variables:
+            raise InputError(f"{len(self.point)} coordinates for {self.ideal.variables} variables")
+        for k, f in enumerate(self.ideal.generators):
+            if value_at(f, self.point):
+                raise InputError(f"equation {k} does not vanish at the given weights")
+
+
+def value_at(polynomial: Polynomial, point: Sequence[Fraction]) -> Fraction:
+    """Return the value of a polynomial at a point.
+
+    Examples
+    --------
+    >>> value_at({(2, 0): Fraction(1), (0, 1): Fraction(-4)}, [Fraction(2), Fraction(1)])
+    Fraction(0, 1)
+    """
+    total = Fraction(0)
+    for exponents, coefficient in polynomial.items():
+        term = Fraction(coefficient)
+        for value, exponent in zip(point, exponents, strict=True):
+            if exponent:
+                term *= value**exponent
+        total += term
+    return total
+
+
+def layer_fibre(A: Matrix, V: Matrix, *, tokens: int = 2) -> FibreIdeal:
+    """Return the ideal of all (A, V) with the layer's function ``V X X^T A X`` of the given ones.
+
+    ``A`` is d x d, ``V`` is d' x d, over QQ. The equations are all coefficients: exact for t >= 2, and for
+    t = 1, where only the symmetric part of A matters.
+
+    Raises
+    ------
+    InputError
+        If the shapes do not fit.
+
+    References
+    ----------
+    MATH.md section 1, coefficient coordinates; section 3, fibres.
+
+    Examples
+    --------
+    >>> fibre = layer_fibre([[1, 2], [3, 4]], [[1, 1]])
+    >>> fibre.ideal.variables, len(fibre.ideal.generators)
+    (6, 6)
+    """
+    A, V = rational_matrix(A, "A"), rational_matrix(V, "V")
+    d = len(A)
+    if len(A[0]) != d or len(V[0]) != d:
+        raise InputError(f"A is {d} x {len(A[0])} and V {len(V)} x {len(V[0])}: A is d x d and V d' x d")
+    ring = PolynomialRing([*matrix_names("A", d, d), *matrix_names("V", len(V), d)])
+    a, v = matrices(ring.generators, [(d, d), (len(V), d)])
+    pairs = zip(layer_coefficients(a, v, tokens), layer_coefficients(A, V, tokens), strict=True)
+    return _fibre(ring, [x - ring.convert(y) for x, y in pairs], [A, V], f"(A, V), t = {tokens}")
+
+
+def layer_fibre_of_function(
+    d: int, d_out: int, values: Sequence[Rational], *, tokens: int = 2
+) -> FibreIdeal:
+    """Return the ideal of all (A, V) whose function has the given coefficients, in `layer_coefficients`' order.
+
+    Such a function need not be that of any rational, or real, weights.
+
+    Raises
+    ------
+    InputError
+        If the number of coefficients does not fit.
+
+    Examples
+    --------
+    >>> layer_fibre_of_function(1, 1, [6]).ideal.generators[0]
+    {(1, 1): Fraction(1, 1), (0, 0): Fraction(-6, 1)}
+    """
+    ring = PolynomialRing([*matrix_names("A", d, d), *matrix_names("V", d_out, d)])
+    a, v = matrices(ring.generators, [(d, d), (d_out, d)])
+    symbolic = layer_coefficients(a, v, tokens)
+    if len(values) != len(symbolic):
+        raise InputError(f"{len(values)} coefficients: a layer of these sizes has {len(symbolic)}")
+    plain = [_plain(x - ring.convert(y)) for x, y in zip(symbolic, values, strict=True)]
+    ideal = Ideal(len(ring.names), tuple(f for f in plain if f))
+    return FibreIdeal(ideal, ring.names, None, f"(A, V) of a function, t = {tokens}")
+
+
+def layer_coefficients(A: Sequence[Sequence[Any]], V: Sequence[Sequence[Any]], tokens: int) -> list[Any]:
+    """Return the coefficients of ``V X X^T A X`` in the entries of (A, V), over any ring."""
+    d, result = len(A), []
+    for row in V:
+        if tokens == 1:  # row(x) * x^T A x: coefficients of cubic monomials
+            cubic: dict[tuple[int, ...], Any] = {}
+            for i in range(d):
+                for j in range(d):
+                    for k in range(d):
+                        key = tuple(sorted((i, j, k)))
+                        term = row[i] * A[j][k]
+                        cubic[key] = cubic[key] + term if key in cubic else term
+            result += cubic.values()
+            continue
+        for alpha in range(d):
+            for beta in range(alpha, d):
+                for gamma in range(d):
+                    term = row[alpha] * A[beta][gamma]
+                    result.append(term if alpha == beta else term + row[beta] * A[alpha][gamma])
+    return result
+
+
+def layer_fibre_in_weights(Q: Matrix, K: Matrix, V: Matrix, *, tokens: int = 2) -> FibreIdeal:
+    """Return the ideal of all (Q, K, V) with the function of the given ones, ``A = K^T Q``.
+
+    Examples
+    --------
+    >>> layer_fibre_in_weights([[1, 2]], [[1, 1]], [[1, 0]]).ideal.variables
+    6
+    """
+    Q, K, V = rational_matrix(Q, "Q"), rational_matrix(K, "K"), rational_matrix(V, "V")
+    shape = (len(Q), len(Q[0]))
+    if (len(K), len(K[0])) != shape or len(V[0]) != shape[1]:
+        raise InputError("Q and K are a x d, V is d' x d")
+    ring = PolynomialRing(
+        [*matrix_names("Q", *shape), *matrix_names("K", *shape), *matrix_names("V", len(V), shape[1])]
+    )
+    q, k, v = matrices(ring.generators, [shape, shape, (len(V), shape[1])])
+    symbolic = layer_coefficients(product(transpose(k), q), v, tokens)
+    given = layer_coefficients(product(transpose(K), Q), V, tokens)
+    equations = [x - ring.convert(y) for x, y in zip(symbolic, given, strict=True)]
+    return _fibre(ring, equations, [Q, K, V], f"(Q, K, V), t = {tokens}")
+
+
+def chain_fibre(
+    M: Sequence[Matrix],
+    L: Matrix,
+    *,
+    tokens: int = 2,
+    inputs: int | None = None,
+    ranks: Sequence[int] | None = None,
+    sliced: bool = False,
+    seed: int = 1,
+) -> FibreIdeal:
+    """Return the ideal of all virtual weights (M_1, ..., M_l, L) with a chain's function.
+
+    ``P_0 = X``, ``P_i = P_{i-1} P_{i-1}^T M_i P_{i-1}``, ``f = L P_l``; M_i is d x d, L is d' x d.
+
+    Parameters
+    ----------
+    inputs
+        Number of inputs, each with all outputs (default: 24 for each pair of coordinates).
+    ranks
+        If given, the minors of size ``ranks[i] + 1`` of M_i are equations as well.
+    sliced
+        Whether to fix in each M_i one entry that is not 0 at the given weights: one point of each orbit of
+        the scalings of M_1, ..., M_l on which it is not 0.
+    seed
+        Of the inputs (small integers).
+
+    Raises
+    ------
+    InputError
+        If shapes do not fit, or a slice is asked for where some M_i is 0.
+    TooLargeError
+        If the equations have more than two million terms.
+
+    References
+    ----------
+    MATH.md section 4, virtual weights.
+
+    Examples
+    --------
+    >>> chain_fibre([[[1, 2], [3, 1]]], [[1, 1]], inputs=4).ideal.variables
+    6
+    """
+    weights = [rational_matrix(m, f"M_{i}") for i, m in enumerate(M, start=1)]
+    L = rational_matrix(L, "L")
+    d, names = len(L[0]), []
+    for i, m in enumerate(weights, start=1):
+        if (len(m), len(m[0])) != (d, d):
+            raise InputError(f"M_{i} is {len(m)} x {len(m[0])}: L has {d} columns")
+        names += matrix_names(f"M{i}", d, d)
+    predicted_terms(d, len(weights), inputs or 24)
+    ring = PolynomialRing([*names, *matrix_names("L", len(L), d)])
+    shapes = [(d, d)] * len(weights) + [(len(L), d)]
+    *m_symbols, l_symbol = matrices(ring.generators, shapes)
+    equations: list[Any] = []
+    for x in chosen_inputs(d, tokens, inputs, seed):
+        symbolic = chain_value(m_symbols, l_symbol, [[ring.convert(v) for v in row] for row in x])
+        given = chain_value(weights, L, x)
+        for row, known in zip(symbolic, given, strict=True):
+            equations += [entry - ring.convert(value) for entry, value in zip(row, known, strict=True)]
+        if sum(map(len, equations)) > MAX_TERMS:
+            raise TooLargeError(f"the equations of this fibre have more than {MAX_TERMS} terms")
+    for rank, symbol in zip(ranks or (), m_symbols, strict=bool(ranks)):
+        equations += minors(symbol, rank + 1)
+    fixed = _slice(weights, d) if sliced else ()
+    point = [v for m in (*weights, L) for row in m for v in row]
+    equations += [ring.generators[k] - ring.convert(point[k]) for k in fixed]
+    return _fibre(ring, equations, [*weights, L], f"(M_1..M_{len(weights)}, L), t = {tokens}", fixed)
+
+
+def chain_fibre_in_weights(
+    A: Sequence[Matrix],
+    V: Sequence[Matrix],
+    *,
+    tokens: int = 2,
+    inputs: int | None = None,
+    ranks: Sequence[int] | None = None,
+    seed: int = 1,
+) -> FibreIdeal:
+    """Return the ideal of all (A_1, V_1, ..., A_l, V_l) with a chain's function, any widths.
+
+    ``X_i = V_i X_{i-1} X_{i-1}^T A_i X_{i-1}``. Besides the scalings these fibres contain the orbits of GL of
+    the inner widths. With ``ranks`` the minors of size ``ranks[i] + 1`` of A_i are equations as well.
+
+    Raises
+    ------
+    InputError, TooLargeError
+        As for `chain_fibre`.
+
+    Examples
+    --------
+    >>> chain_fibre_in_weights([[[1]], [[2]]], [[[1]], [[3]]], inputs=2).ideal.variables
+    4
+    """
+    names, shapes, given = [], [], []
+    width = len(A[0])
+    for i, (a, v) in enumerate(zip(A, V, strict=True), start=1):
+        a, v = rational_matrix(a, f"A_{i}"), rational_matrix(v, f"V_{i}")
+        if (len(a), len(a[0]), len(v[0])) != (width, width, width):
+            raise InputError(f"A_{i} is {len(a)} x {len(a[0])}, V_{i} has {len(v[0])} columns, not {width}")
+        names += [*matrix_names(f"A{i}", width, width), *matrix_names(f"V{i}", len(v), width)]
+        shapes += [(width, width), (len(v), width)]
+        given += [a, v]
+        width = len(v)
+    ring = PolynomialRing(names)
+    symbols = matrices(ring.generators, shapes)
+    equations: list[Any] = []
+    for x in chosen_inputs(len(A[0]), tokens, inputs, seed):
+        symbolic: Any = [[ring.convert(value) for value in row] for row in x]
+        known: Any = x
+        for i in range(0, len(given), 2):
+            symbolic = layer_value(symbols[i], symbols[i + 1], symbolic)
+            known = layer_value(given[i], given[i + 1], known)
+            if sum(len(entry) for row in symbolic for entry in row) > MAX_TERMS:
+                raise TooLargeError(f"the values of this chain have more than {MAX_TERMS} terms")
+        for row, line in zip(symbolic, known, strict=True):
+            equations += [entry - ring.convert(value) for entry, value in zip(row, line, strict=True)]
+    for rank, symbol in zip(ranks or (), symbols[::2], strict=bool(ranks)):
+        equations += minors(symbol, rank + 1)
+    return _fibre(ring, equations, given, f"(A_1, V_1, ..., A_{len(A)}, V_{len(A)}), t = {tokens}")
+
+
+def layer_value(A: Any, V: Any, X: Any) -> list[list[Any]]:
+    """Return ``V X X^T A X`` over any ring."""
+    return product(V, product(product(X, transpose(X)), product(A, X)))
+
+
+def predicted_terms(d: int, layers: int, inputs: int) -> None:
+    """Refuse chains whose equations cannot be written out: M_1 has degree 3^(l-1) in each of them."""
+    terms = 1
+    for i in range(layers):
+        degree, variables = 3 ** (layers - 1 - i), d * d
+        count = 1
+        for k in range(1, min(variables, degree + 1)):
+            count = count * (degree + variables - k) // k
+        terms *= max(count, 1)
+    if terms * inputs > 100 * MAX_TERMS:
+        raise TooLargeError(
+            f"{layers} layers of width {d} have about {terms} terms in each equation: use the theorem instead"
+        )
+
+
+def chosen_inputs(d: int, tokens: int, inputs: int | None, seed: int) -> list[list[list[int]]]:
+    """Return inputs of small integers, each supported on two coordinates (all pairs in turn)."""
+    pairs = list(combinations(range(d), 2)) or [(0, 0)]
+    generator = random.Random(seed)
+    result = []
+    for number in range(inputs or 24 * len(pairs)):
+        support = pairs[number % len(pairs)]
+        rows = [[0] * tokens for _ in range(d)]
+        for i in support:
+            rows[i] = [generator.randint(-2, 2) for _ in range(tokens)]
+        result.append(rows)
+    return result
+
+
+def chain_value(M: Sequence[Any], L: Any, X: Any) -> list[list[Any]]:
+    """Return ``L P_l`` over any ring.
+
+    Examples
+    --------
+    >>> chain_value([[[1]], [[2]]], [[3]], [[2]])
+    [[3072]]
+    """
+    P = X
+    for m in M:
+        P = product(product(P, transpose(P)), product(m, P))
+    return product(L, P)
+
+
+def minors(matrix: Sequence[Sequence[Any]], size: int) -> list[Any]:
+    """Return all minors of a size; none if it exceeds the matrix."""
+    rows, columns = range(len(matrix)), range(len(matrix[0]))
+    return [
+        determinant([[matrix[i][j] for j in js] for i in chosen])
+        for chosen in combinations(rows, size)
+        for js in combinations(columns, size)
+    ]
+
+
+def determinant(matrix: Sequence[Sequence[Any]]) -> Any:
+    """Return a determinant by expansion along the first row.
+
+    Examples
+    --------
+    >>> determinant([[1, 2], [3, 4]])
+    -2
+    """
+    if len(matrix) == 1:
+        return matrix[0][0]
+    total = None
+    for j, entry in enumerate(matrix[0]):
+        minor = determinant([[*row[:j], *row[j + 1 :]] for row in matrix[1:]])
+        term = entry * minor if j % 2 == 0 else -(entry * minor)
+        total = term if total is None else total + term
+    return total
+
+
+def product(left: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Return a matrix product over any ring."""
+    result = []
+    for row in left:
+        line = []
+        for column in zip(*right, strict=True):
+            total = row[0] * column[0]
+            for x, y in zip(row[1:], column[1:], strict=True):
+                total = total + x * y
+            line.append(total)
+        result.append(line)
+    return result
+
+
+def transpose(matrix: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Return the transposed matrix."""
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
+def matrix_names(letter: str, rows: int, columns: int) -> list[str]:
+    """Return names of a matrix' entries, numbered from 1.
+
+    Examples
+    --------
+    >>> matrix_names("V", 1, 2)
+    ['V_1_1', 'V_1_2']
+    """
+    return [f"{letter}_{i}_{j}" for i in range(1, rows + 1) for j in range(1, columns + 1)]
+
+
+def matrices(entries: Sequence[Any], shapes: Sequence[tuple[int, int]]) -> list[list[list[Any]]]:
+    """Return entries as matrices of the given shapes, row by row."""
+    result, start = [], 0
+    for rows, columns in shapes:
+        result.append(
+            [list(entries[start + i * columns : start + (i + 1) * columns]) for i in range(rows)]
+        )
+        start += rows * columns
+    return result
+
+
+def rational_matrix(matrix: Matrix, name: str) -> list[list[Fraction]]:
+    """Return a matrix of rationals.
+
+    Raises
+    ------
+    InputError
+        If it is empty, ragged, or has an entry that is no integer or fraction.
+    """
+    rows = [list(row) for row in matrix]
+    if not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
+        raise InputError(f"{name} is no matrix with equally long rows")
+    if any(isinstance(x, bool) or not isinstance(x, (int, Fraction)) for row in rows for x in row):
+        raise InputError(f"{name} has an entry that is neither an integer nor a Fraction")
+    return [[Fraction(x) for x in row] for row in rows]
+
+
+def _slice(weights: Sequence[Matrix], d: int) -> tuple[int, ...]:
+    fixed = []
+    for i, m in enumerate(weights):
+        place = next((r * d + c for r in range(d) for c in range(d) if m[r][c]), None)
+        if place is None:
+            raise InputError(f"M_{i + 1} is 0: there is no entry to fix")
+        fixed.append(i * d * d + place)
+    return tuple(fixed)
+
+
+def _fibre(
+    ring: PolynomialRing,
+    equations: Sequence[Any],
+    weights: Sequence[Matrix],
+    description: str,
+    fixed: tuple[int, ...] = (),
+) -> FibreIdeal:
+    plain = [f for f in map(_plain, equations) if f]
+    point = tuple(Fraction(v) for matrix in weights for row in matrix for v in row)
+    return FibreIdeal(Ideal(len(point), tuple(plain)), ring.names, point, description, fixed)
+
+
+def _plain(polynomial: Any) -> Polynomial:
+    return {
+        tuple(int(e) for e in exponents): Fraction(int(c.p), int(c.q))
+        for exponents, c in polynomial.to_dict().items()
+    }
