@@ -10,6 +10,7 @@ import click
 from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
 
 if TYPE_CHECKING:
+    from lightningalg.invariants.elimination import Elimination
     from lightningalg.invariants.pointwise import PointRank
     from lightningalg.invariants.report import InvariantsReport
 
@@ -33,6 +34,8 @@ _SYSTEMS = ("macaulay2", "singular")
     "--polynomials", is_flag=True, help="Print the generators, one for each multidegree up to permutation."
 )
 @click.option("--points", is_flag=True, help="Also the Jacobian criterion at a point of each orbit (d >= 2).")
+@click.option("--eliminate", "engine", metavar="ENGINE",
+              help="Also the whole ideal by elimination: auto, flint, singular or macaulay2.")  # fmt: skip
 @click.option("--no-proofs", is_flag=True, help="Only find the generators: no completeness, no minimality.")
 @click.option("--hilbert", type=click.IntRange(1, 60), metavar="N",
               help="Follow the Hilbert function to N; default: to the degree, if dim Y <= 7.")  # fmt: skip
@@ -47,6 +50,7 @@ def command(
     export_to: str | None,
     polynomials: bool,
     points: bool,
+    engine: str | None,
     no_proofs: bool,
     hilbert: int | None,
     max_monomials: int,
@@ -98,6 +102,7 @@ def command(
         from lightningalg.invariants.pointwise import point_ranks
 
         ranks = point_ranks(report)
+    whole = None if engine is None else _eliminated(report, engine)
     kept = ""
     if out is not None:
         certificate = invariants_certificate(report)
@@ -111,14 +116,40 @@ def command(
         write_atomically(Path(export_to), text)
     if as_json:
         answer = report.to_json()
-        echo_json(answer if ranks is None else {**answer, "points": [point.to_json() for point in ranks]})
+        if ranks is not None:
+            answer["points"] = [point.to_json() for point in ranks]
+        if whole is not None:
+            answer["elimination"] = whole.to_json()
+        echo_json(answer)
     else:
         _show(report, polynomials)
         if ranks is not None:
             _show_points(report, ranks)
+        if whole is not None:
+            _show_elimination(report, whole)
         for line in filter(None, [kept, f"wrote {export_to}" if export_to else ""]):
             click.echo(line)
-    return 0 if report.proofs is not None and report.minimal else 1
+    proved = report.proofs is not None and report.minimal
+    return 0 if proved and (whole is None or whole.equal) else 1
+
+
+def _eliminated(report: InvariantsReport, name: str) -> Elimination:
+    from lightningalg.engines.choose import first_answer
+    from lightningalg.invariants.elimination import eliminate, graph_ideal
+
+    ideal = graph_ideal(report.phi)
+    answer, _ = first_answer(lambda engine: eliminate(report, engine), name, ideal=ideal, need="elimination")
+    return answer
+
+
+def _show_elimination(report: InvariantsReport, whole: Elimination) -> None:
+    """Print what an engine's elimination says of all degrees."""
+    dimension = f"dimension {whole.dimension}, degree {whole.degree}, {whole.seconds:.1f} s"
+    if whole.equal:
+        text = f"the ideal has no generators of degree above {report.degree}"
+    else:
+        text = f"the ideal is another one: it has generators of degree above {report.degree}"
+    click.echo(f"  Elimination by {whole.engine} ({dimension}): {text}.")
 
 
 def _degree(up_to: int | None, flags: dict[str, Any]) -> int:
