@@ -14,6 +14,7 @@ from lightningalg.engines.residue_arrays import DEFAULT_PRIME, ResidueField
 from lightningalg.errors import InputError, TooLargeError, UnsupportedError
 from lightningalg.maps.grading import largest_matrix
 from lightningalg.maps.sampled_jacobian import SampledJacobian
+from lightningalg.networks.families import has_softmax
 from lightningalg.networks.network import Network
 from lightningalg.rank.gauge import gauge_columns
 
@@ -96,6 +97,9 @@ def rank_lower_bound(
     # before the parameters are sampled, which alone may take minutes
     _check_memory(target + SPARE_ROWS, min(target, network.parameter_count), max_memory)
     _check_evaluation(network, max_memory)
+    if has_softmax(network):  # at least so many exponents, before they are numbered
+        fewest = network.tokens * (network.tokens + 1) // 2
+        _check_memory(fewest, fewest, max_memory)
     jacobian = SampledJacobian(network, field, validate_seed(seed))
     independent = independent_exponents(jacobian, choose, max_memory, progress)
     best: LowerBound | None = None

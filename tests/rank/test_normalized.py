@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 import lightningalg as la
 from lightningalg.engines.residue_arrays import ResidueField
+from lightningalg.errors import InputError, TooLargeError, UnsupportedError
 from lightningalg.maps.sampled_jacobian import SampledJacobian
 from lightningalg.networks.spec import network_from_table
 from lightningalg.rank.upper_bounds import upper_bounds
@@ -170,3 +171,21 @@ def test_no_rank_exceeds_an_upper_bound(table):
 
     rank = flint.nmod_mat(rows.tolist(), 4194301).rank()
     assert all(rank <= bound.value for bound in bounds)
+
+
+def test_many_tokens_are_refused_before_anything_is_numbered():
+    with pytest.raises(TooLargeError, match="GiB"):
+        la.dimension(la.normalized((2, 2), (1,), tokens=3000))
+
+
+def test_small_primes_are_refused_or_prove_the_same():
+    """Modulo 3 or 5 most samples have a vanishing denominator, and exponents look dependent."""
+    network = la.normalized((2, 2, 2), (1, 2))
+    for prime in (3, 5, 7, 11, 101, 65537):
+        try:
+            result = la.dimension(network, prime=prime)
+        except (InputError, UnsupportedError) as error:
+            assert "prime" in str(error)
+        else:
+            assert result.lower_bound <= 11
+    assert la.dimension(network, prime=65537).value == 11
