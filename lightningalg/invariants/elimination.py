@@ -166,8 +166,8 @@ def singular_locus(report: InvariantsReport, engine: AbstractIdealEngine) -> Sin
     >>> import lightningalg as la
     >>> from lightningalg.engines.flint_ideal_engine import FlintIdeals
     >>> from lightningalg.invariants.study import invariants
-    >>> singular_locus(invariants(la.lightning((2, 1), (1,)), 2), FlintIdeals()).agrees
-    True
+    >>> singular_locus(invariants(la.lightning((2, 1), (2,)), 4), FlintIdeals()).claimed
+    'rk A rk V <= 1: the 2-minors of the 2 x 3 matrix of coordinates'
     """
     chain = attention_chain(report.network)
     if chain is None or report.variety is None or (chain[0].d_in, chain[0].d_out) != (2, 1):

@@ -29,6 +29,7 @@ def test_elimination_gives_the_same_ideal(sizes, degree):
     assert (whole.dimension, whole.degree) == (found.variety.dimension, found.variety.degree)
 
 
+@pytest.mark.slow
 def test_elimination_notices_missing_generators():
     assert not eliminate(report(2, 1, 2, 3), FlintIdeals()).equal
 
@@ -48,7 +49,7 @@ def test_elimination_of_larger_ideals(engine, sizes):
     assert (whole.dimension, whole.degree) == (found.variety.dimension, found.variety.degree)
 
 
-@pytest.mark.parametrize(("rank", "degree"), [(1, 2), (2, 4)])
+@pytest.mark.parametrize(("rank", "degree"), [pytest.param(1, 2, marks=pytest.mark.slow), (2, 4)])
 def test_the_singular_locus_by_minors(rank, degree):
     """(2,1,1): the point 0; (2,1,2): rk A rk V <= 1, the closure of (2,1,1)."""
     assert singular_locus(report(2, 1, rank, degree), FlintIdeals()).agrees

@@ -30,7 +30,12 @@ SIZES = [
     ((3, 1, 2), 4, {(0, 0, 0), (1, 1, 0), (1, 1, 1)}),
     ((3, 1, 3), 4, {(0, 0, 0), (1, 1, 0), (1, 1, 1)}),
     # rk A < a < d: also singular where rk V = 2
-    ((3, 2, 2), 4, {(0, 0, 0), (1, 1, 0), (1, 1, 1), (2, 1, 0), (2, 1, 1)}),
+    pytest.param(
+        (3, 2, 2),
+        4,
+        {(0, 0, 0), (1, 1, 0), (1, 1, 1), (2, 1, 0), (2, 1, 1)},
+        marks=pytest.mark.slow,
+    ),
 ]
 
 
@@ -189,7 +194,9 @@ def allowed(role):
     return {role} | limits[role]
 
 
-@pytest.mark.parametrize("sizes", [(2, 1, 2), (3, 1, 1), (2, 1, 1)])
+@pytest.mark.parametrize(
+    "sizes", [(2, 1, 1), *(pytest.param(sizes, marks=pytest.mark.slow) for sizes in [(2, 1, 2), (3, 1, 1)])]
+)
 def test_pictures_are_whole_files_and_reproducible(sizes):
     pytest.importorskip("matplotlib")
     picture = slice_of(layer(*sizes))
