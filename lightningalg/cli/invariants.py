@@ -95,7 +95,7 @@ def command(
         hilbert=hilbert,
         proofs=not no_proofs,
         max_monomials=max_monomials,
-        progress=Progress(),
+        progress=_Seldom(Progress()),
     )
     ranks = None
     if points:
@@ -150,6 +150,20 @@ def _show_elimination(report: InvariantsReport, whole: Elimination) -> None:
     else:
         text = f"the ideal is another one: it has generators of degree above {report.degree}"
     click.echo(f"  Elimination by {whole.engine} ({dimension}): {text}.")
+
+
+class _Seldom:
+    """Passes on a message at most once in two seconds: there are hundreds of multidegrees."""
+
+    def __init__(self, progress: Progress) -> None:
+        import time
+
+        self._progress, self._clock, self._last = progress, time.monotonic, 0.0
+
+    def __call__(self, message: str) -> None:
+        if self._clock() - self._last >= 2:
+            self._last = self._clock()
+            self._progress(message)
 
 
 def _degree(up_to: int | None, flags: dict[str, Any]) -> int:
