@@ -2860,7 +2860,6 @@ def check_invariants(certificate: dict[str, Any], report: Report) -> str:
 
 ORDER_NAMES = ("degrevlex", "deglex", "lex")
 MAX_VARIABLES = 1000  # of an ideal
-LIMIT_SPLITS = 100_000  # of a monomial ideal, for its Hilbert series
 OrderKey = Callable[[Exponents], tuple[int, ...]]
 
 
@@ -2950,15 +2949,11 @@ class GroebnerSet:
         return result
 
     def require_groebner(self, report: Report) -> None:
-        """All S-polynomials reduce to zero; pairs that the product and the chain criterion settle are left out."""
+        """All S-polynomials reduce to zero, but for pairs that the product and the chain criterion settle."""
         count = len(self.heads)
         require_supported(count * count <= LIMIT_WORK // 20, "a basis of {} elements", count)
-        lcms = {
-            (i, j): tuple(map(max, self.heads[i], self.heads[j])) for j in range(count) for i in range(j)
-        }
-        coprime = {
-            pair: not any(map(mul, self.heads[pair[0]], self.heads[pair[1]])) for pair in lcms
-        }
+        lcms = {(i, j): tuple(map(max, self.heads[i], self.heads[j])) for j in range(count) for i in range(j)}
+        coprime = {pair: not any(map(mul, self.heads[pair[0]], self.heads[pair[1]])) for pair in lcms}
 
         def place(i: int, j: int) -> tuple[Any, ...]:
             pair = (min(i, j), max(i, j))
@@ -2990,7 +2985,7 @@ class GroebnerSet:
             report(f"S-polynomial of elements {i} and {j}")
 
     def is_absolutely_prime(self) -> bool:
-        """Whether it is, by the one rule of §15: linear leading terms, and at most one more element, a y + b."""
+        """By the one rule of §15: linear leading terms, and at most one more element, a y + b."""
         rest = [e for e, head in zip(self.elements, self.heads, strict=True) if sum(head) != 1]
         if any(not any(head) for head in self.heads):
             return False
@@ -3009,10 +3004,9 @@ class GroebnerSet:
         return False
 
 
-def hilbert_numerator(heads: list[Exponents], splits: list[int]) -> dict[int, int]:
+def hilbert_numerator(heads: list[Exponents], work: Work) -> dict[int, int]:
     """The numerator of the Hilbert series modulo monomials: N(I + m) = N(I) - t^deg(m) N(I : m)."""
-    splits[0] += 1
-    require_supported(splits[0] <= LIMIT_SPLITS, "a Hilbert series of more than {} splittings", LIMIT_SPLITS)
+    work.spend(1 + 4 * len(heads) ** 2)
     least: list[Exponents] = []
     for head in sorted(set(heads), key=sum):
         if not any(divides(other, head) for other in least):
@@ -3021,7 +3015,7 @@ def hilbert_numerator(heads: list[Exponents], splits: list[int]) -> dict[int, in
     for number, head in enumerate(least):
         if number and any(map(mul, head, map(sum, zip(*least[:number], strict=True)))):
             quotient = [tuple(max(0, x - y) for x, y in zip(m, head, strict=True)) for m in least[:number]]
-            part = hilbert_numerator(quotient, splits)
+            part = hilbert_numerator(quotient, work)
         else:
             part = dict(total)
         for degree, value in part.items():
@@ -3033,7 +3027,7 @@ def dimension_and_degree(heads: list[Exponents], variables: int) -> tuple[int, i
     """Dimension and degree of the quotient by a monomial ideal; (-1, 0) for the whole ring."""
     if any(not any(head) for head in heads):
         return -1, 0
-    numerator = hilbert_numerator(heads, [0])
+    numerator = hilbert_numerator(heads, Work("a Hilbert series"))
     coefficients = [numerator.get(k, 0) for k in range(max(numerator) + 1)]
     order = 0
     while sum(coefficients) == 0:
@@ -3147,7 +3141,7 @@ class IdealCertificate:
         require(fine, "prime", "the basis does not show that the ideal is prime")
 
     def check_components(self, dimension: int, degree: int | None) -> None:
-        """The minimal primes: each shown prime, containing the ideal; products of their elements nilpotent."""
+        """The minimal primes: each shown prime, containing I; products of their elements nilpotent."""
         if self.claim["components"] is None:
             compare("components", "power", self.witness["power"], None)
             return
@@ -3182,9 +3176,7 @@ class IdealCertificate:
         if primes:
             for element in primes[0].elements:
                 self.work.spend(100)
-                self.require_cover(
-                    primes[1:], self.basis.remainder(self.product(product, element)), power
-                )
+                self.require_cover(primes[1:], self.basis.remainder(self.product(product, element)), power)
             return
         value = product
         for _ in range(power - 1):
@@ -3205,7 +3197,7 @@ class IdealCertificate:
             compare("components", f"component {number}: multiplicity", entry["multiplicity"], known)
 
     def check_real_points(self) -> None:
-        """A rational point, or none: a definite form lies in the ideal and its variables cannot all vanish."""
+        """A rational point, or none: a definite form lies in I, and its variables cannot all vanish."""
         stated, real = self.claim["real_points"], self.witness["real"]
         if stated != "none":
             compare("real points", "real", real, None)

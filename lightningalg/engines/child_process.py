@@ -98,22 +98,27 @@ class _Running:
         """Whether the program has ended. It is not waited for yet, so that its number stays its own."""
         if hasattr(os, "waitid"):
             return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)  # macOS before Python 3.13
+        pid, status = os.waitpid(self.process.pid, os.WNOHANG)  # macOS before Python 3.13
         if pid:
-            self._take(status, usage.ru_maxrss)
+            self.code = self.process.returncode = os.waitstatus_to_exitcode(status)
         return bool(pid)
 
-    def _take(self, status: int, peak: int) -> None:
-        self.code = self.process.returncode = os.waitstatus_to_exitcode(status)
-        self.peak = peak * (1 if sys.platform == "darwin" else 1024)
+    def look(self) -> None:
+        """Note the peak of the address space so far (Linux); ``wait4`` would count this process too."""
+        try:
+            with open(f"/proc/{self.process.pid}/status", encoding="ascii", errors="replace") as file:
+                found = [line.split()[1] for line in file if line.startswith("VmPeak:")]
+        except OSError:
+            return
+        self.peak = max(self.peak, *(int(number) * 1024 for number in found), 0)
 
     def end(self) -> None:
         """Kill whatever is left of the process group, and wait for the program itself."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         if self.code is None:
-            _, status, usage = os.wait4(self.process.pid, 0)
-            self._take(status, usage.ru_maxrss)
+            _, status = os.waitpid(self.process.pid, 0)
+            self.code = self.process.returncode = os.waitstatus_to_exitcode(status)
 
 
 def run(
@@ -232,6 +237,7 @@ def _wait(name: str, running: _Running, limits: Limits, start: float, sinks: tup
             raise EngineTimeoutError(f"{name} did not end within {limits.seconds:g} s and was stopped")
         if any(sink.stat().st_size > limits.output for sink in sinks):
             break
+        running.look()
         time.sleep(pause)
         pause = min(2 * pause, 0.05)
     if any(sink.stat().st_size > limits.output for sink in sinks):
@@ -259,9 +265,9 @@ def _refuse_failure(
         raise EngineTimeoutError(f"{name} used more processor time than its {limits.seconds:g} s")
     if code == -signal.SIGXFSZ:
         raise EngineAnswerError(f"{name} wrote more than {limits.output} bytes and was stopped")
-    # a program that dies with most of its address space used, or says so, died of that
+    # a program that dies when most of its address space has been used, or says so, died of that
     said = when_failed(finished) if when_failed is not None else None
-    if said == "memory" or finished.peak_memory > limits.memory // 2:
+    if said == "memory" or finished.peak_memory > limits.memory // 4 * 3:
         raise EngineMemoryError(f"{name} reached its memory limit of {limits.memory // 2**20} MiB")
     how = f"was ended by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
     said_text = first_line(finished.errors) or first_line(finished.output)

@@ -47,7 +47,8 @@ class Arithmetic:
     def pack(self, polynomial: Polynomial) -> Packed:
         """Return a polynomial in packed form."""
         pack = self.monomials.pack
-        return {pack(exponents): self.number(c) for exponents, c in polynomial.items()}
+        numbers = ((pack(exponents), self.number(c)) for exponents, c in polynomial.items())
+        return {code: value for code, value in numbers if value != 0}  # modulo p some may vanish
 
     def unpack(self, polynomial: Packed) -> Polynomial:
         """Return a polynomial as plain data, terms in decreasing order."""

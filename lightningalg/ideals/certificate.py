@@ -167,4 +167,6 @@ def _refuse_long_numbers(*values: Any) -> None:
         elif isinstance(value, (list, tuple)):
             waiting += value
         elif isinstance(value, str) and max(map(len, value.lstrip("-").split("/"))) > _MAX_DIGITS:
-            raise UnsupportedError(f"a number of more than {_MAX_DIGITS} digits has no place in a certificate")
+            raise UnsupportedError(
+                f"a number of more than {_MAX_DIGITS} digits has no place in a certificate"
+            )

@@ -14,8 +14,8 @@ from fractions import Fraction
 from lightningalg.engines.base import AbstractIdealEngine
 from lightningalg.engines.choose import first_answer
 from lightningalg.engines.decompositions import contains
-from lightningalg.engines.flint_ideal_engine import OwnIdeals
 from lightningalg.engines.factors import irreducible_factors
+from lightningalg.engines.flint_ideal_engine import OwnIdeals
 from lightningalg.engines.ideal_checks import normal_form
 from lightningalg.engines.ideal_data import GroebnerBasis, Ideal
 from lightningalg.engines.monomials import Polynomial
@@ -117,7 +117,7 @@ def minimal_primes(
 
 
 def _split(basis: GroebnerBasis, engine: AbstractIdealEngine) -> list[GroebnerBasis] | None:
-    """Return ideals whose zeros together are those of the basis, none larger than another; ``None``: too many."""
+    """Return ideals whose zeros together are those of the basis, no needless ones; ``None``: too many."""
     waiting, leaves = [basis], []
     while waiting:
         current = waiting.pop()
@@ -142,7 +142,7 @@ def _split(basis: GroebnerBasis, engine: AbstractIdealEngine) -> list[GroebnerBa
 def _factors(basis: GroebnerBasis) -> list[Polynomial] | None:
     """Return the different factors of the first element that is not irreducible."""
     for element, head in zip(basis.elements, basis.heads, strict=True):
-        if sum(head) <= 1 or any(not any(e) for e in element) and len(element) == 2:
+        if sum(head) <= 1 or (any(not any(e) for e in element) and len(element) == 2):
             continue
         factors = irreducible_factors(element)
         if len(factors) > 1 or factors[0][1] > 1:
@@ -165,7 +165,7 @@ def _with_multiplicities(basis: GroebnerBasis, found: Sequence[Component]) -> li
 
 
 def cover_power(basis: GroebnerBasis, components: Sequence[Component], most: int = 12) -> int | None:
-    """Return the least N such that the N-th powers of all products of elements, one of each, lie in the ideal.
+    """Return the least N such that N-th powers of all products of elements, one of each, lie in the ideal.
 
     That there is one proves that there are no other components. ``None``: none up to ``most``.
     """
@@ -214,8 +214,8 @@ def multiplied(first: Polynomial, second: Polynomial) -> Polynomial:
 class NoRealPoint:
     """Why a variety has no real point: a definite form vanishes on it, but not all of its variables do.
 
-    ``form`` is a positive definite quadratic form in some variables and lies in the ideal; ``constant`` lies in
-    the ideal too, and is a constant other than 0 where those variables are 0.
+    ``form`` is a positive definite quadratic form in some variables and lies in the ideal; ``constant``
+    lies in the ideal too, and is a constant other than 0 where those variables are 0.
     """
 
     form: Polynomial
@@ -261,5 +261,3 @@ def is_positive_definite(form: Polynomial, used: Sequence[int]) -> bool:
             factor = matrix[i][k] / matrix[k][k]
             matrix[i] = [x - factor * y for x, y in zip(matrix[i], matrix[k], strict=True)]
     return True
-
-

@@ -18,12 +18,14 @@ from lightningalg.engines.flint_rings import PolynomialRing
 from lightningalg.engines.ideal_data import Ideal
 from lightningalg.engines.monomials import Polynomial
 from lightningalg.errors import InputError, TooLargeError
+from lightningalg.ideals.jets import Jet, base_coordinate, constant, curves
 
 Rational = int | Fraction
 Matrix = Sequence[Sequence[Rational]]
 
 #: terms of all equations together
 MAX_TERMS = 2_000_000
+_CURVES = 20  # whose Taylor coefficients become equations
 
 
 @dataclass(frozen=True)
@@ -111,10 +113,8 @@ def layer_fibre(A: Matrix, V: Matrix, *, tokens: int = 2) -> FibreIdeal:
     return _fibre(ring, [x - ring.convert(y) for x, y in pairs], [A, V], f"(A, V), t = {tokens}")
 
 
-def layer_fibre_of_function(
-    d: int, d_out: int, values: Sequence[Rational], *, tokens: int = 2
-) -> FibreIdeal:
-    """Return the ideal of all (A, V) whose function has the given coefficients, in `layer_coefficients`' order.
+def layer_fibre_of_function(d: int, d_out: int, values: Sequence[Rational], *, tokens: int = 2) -> FibreIdeal:
+    """Return the ideal of all (A, V) whose function has the given coefficients (`layer_coefficients`).
 
     Such a function need not be that of any rational, or real, weights.
 
@@ -140,7 +140,8 @@ def layer_fibre_of_function(
 
 def layer_coefficients(A: Sequence[Sequence[Any]], V: Sequence[Sequence[Any]], tokens: int) -> list[Any]:
     """Return the coefficients of ``V X X^T A X`` in the entries of (A, V), over any ring."""
-    d, result = len(A), []
+    d = len(A)
+    result: list[Any] = []
     for row in V:
         if tokens == 1:  # row(x) * x^T A x: coefficients of cubic monomials
             cubic: dict[tuple[int, ...], Any] = {}
@@ -190,6 +191,7 @@ def chain_fibre(
     inputs: int | None = None,
     ranks: Sequence[int] | None = None,
     sliced: bool = False,
+    jets: int = 0,
     seed: int = 1,
 ) -> FibreIdeal:
     """Return the ideal of all virtual weights (M_1, ..., M_l, L) with a chain's function.
@@ -199,12 +201,15 @@ def chain_fibre(
     Parameters
     ----------
     inputs
-        Number of inputs, each with all outputs (default: 24 for each pair of coordinates).
+        Number of inputs, each with all outputs (default: 24 for each pair of coordinates; 2 with jets).
     ranks
         If given, the minors of size ``ranks[i] + 1`` of M_i are equations as well.
     sliced
         Whether to fix in each M_i one entry that is not 0 at the given weights: one point of each orbit of
         the scalings of M_1, ..., M_l on which it is not 0.
+    jets
+        If positive, Taylor coefficients up to this order along 20 curves through a coordinate vector are
+        equations as well: they have few terms, so that few values suffice (order 4 for three layers).
     seed
         Of the inputs (small integers).
 
@@ -231,11 +236,14 @@ def chain_fibre(
         if (len(m), len(m[0])) != (d, d):
             raise InputError(f"M_{i} is {len(m)} x {len(m[0])}: L has {d} columns")
         names += matrix_names(f"M{i}", d, d)
+    inputs = inputs or (2 if jets else None)
     predicted_terms(d, len(weights), inputs or 24)
     ring = PolynomialRing([*names, *matrix_names("L", len(L), d)])
     shapes = [(d, d)] * len(weights) + [(len(L), d)]
     *m_symbols, l_symbol = matrices(ring.generators, shapes)
     equations: list[Any] = []
+    if jets:
+        equations += jet_equations(ring, (m_symbols, l_symbol), (weights, L), tokens, jets, seed)
     for x in chosen_inputs(d, tokens, inputs, seed):
         symbolic = chain_value(m_symbols, l_symbol, [[ring.convert(v) for v in row] for row in x])
         given = chain_value(weights, L, x)
@@ -249,6 +257,34 @@ def chain_fibre(
     point = [v for m in (*weights, L) for row in m for v in row]
     equations += [ring.generators[k] - ring.convert(point[k]) for k in fixed]
     return _fibre(ring, equations, [*weights, L], f"(M_1..M_{len(weights)}, L), t = {tokens}", fixed)
+
+
+def jet_equations(
+    ring: PolynomialRing, symbols: Any, weights: Any, tokens: int, order: int, seed: int
+) -> list[Any]:
+    """Return Taylor coefficients of the chain's function minus those at the given weights."""
+    (m_symbols, l_symbol), (M, L) = symbols, weights
+    base = base_coordinate(M, L)
+
+    def lifted(matrix: Any) -> list[list[Jet]]:
+        return [[constant(entry, order) for entry in row] for row in matrix]
+
+    def in_ring(x: Jet) -> Jet:
+        return Jet([None if c is None else ring.convert(c) for c in x.coefficients])
+
+    equations: list[Any] = []
+    for x in curves(len(L[0]), tokens, base, order, _CURVES, seed):
+        inside = [[in_ring(entry) for entry in row] for row in x]
+        symbolic = chain_value([lifted(m) for m in m_symbols], lifted(l_symbol), inside)
+        known = chain_value([lifted(m) for m in M], lifted(L), x)
+        for row, line in zip(symbolic, known, strict=True):
+            for jet, value in zip(row, line, strict=True):
+                for left, right in zip(jet.coefficients, value.coefficients, strict=True):
+                    if left is not None:
+                        equations.append(left - ring.convert(right or 0))
+        if sum(map(len, equations)) > MAX_TERMS:
+            raise TooLargeError(f"the equations of this fibre have more than {MAX_TERMS} terms")
+    return equations
 
 
 def chain_fibre_in_weights(
@@ -413,9 +449,7 @@ def matrices(entries: Sequence[Any], shapes: Sequence[tuple[int, int]]) -> list[
     """Return entries as matrices of the given shapes, row by row."""
     result, start = [], 0
     for rows, columns in shapes:
-        result.append(
-            [list(entries[start + i * columns : start + (i + 1) * columns]) for i in range(rows)]
-        )
+        result.append([list(entries[start + i * columns : start + (i + 1) * columns]) for i in range(rows)])
         start += rows * columns
     return result
 

@@ -100,13 +100,14 @@ class InvariantsReport:
 
     def strengths(self, degree: int) -> Strengths:
         """Return how the statements about a degree are known."""
-        lower_proved = self.proofs is not None
-        minimal = lower_proved and all(
-            proof.functionals is not None for proof in (self.proofs or [])[degree - 1]
+        lifted = all(found.lifted for found in self.found[:degree])
+        minimal = self.proofs is not None and all(
+            proof.functionals is not None for proof in self.proofs[degree - 1]
         )
         return Strengths(
             EXACT if self.found[degree - 1].lifted else None,
-            EXACT if lower_proved else PROBABILISTIC,
+            # the ranks modulo p met when the generators were found (generators.py): no certificate is needed
+            EXACT if lifted else PROBABILISTIC,
             EXACT if minimal else PROBABILISTIC,
         )
 

@@ -1,0 +1,192 @@
+r"""Certificates of kind ``groebner-basis`` in print: an ideal, its basis, and what follows from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lightningalg.errors import InputError
+from lightningalg.render.latex.escape import Tex, escape_text, number
+from lightningalg.render.latex.kinds import Kind
+
+_NAME = re.compile(r"([A-Za-z])([0-9]*)((?:_[0-9]+)*)")
+_LONGEST = 1500  # characters of a list of polynomials that is printed
+_ORDERS = {
+    "degrevlex": Tex("degree reverse lexicographic"),
+    "deglex": Tex("degree lexicographic"),
+    "lex": Tex("lexicographic"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A minimal prime."""
+
+    dimension: Tex
+    degree: Tex
+    multiplicity: Tex | None
+    elements: tuple[Tex, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroebnerInstance:
+    """One certificate, as the template reads it; lists of polynomials that are too long are empty."""
+
+    label: int
+    sha256: str
+    verdict: str
+    variables: Tex
+    count: Tex
+    generators: int
+    generator_list: tuple[Tex, ...]
+    order: Tex
+    eliminated: Tex | None
+    size: int
+    elements: tuple[Tex, ...]
+    elimination: int | None
+    steps: int
+    dimension: Tex
+    degree: Tex | None
+    is_unit: bool
+    members: tuple[int, int]
+    prime: bool
+    parts: tuple[Part, ...] | None
+    power: Tex | None
+    real: str
+    form: Tex | None
+    constant: Tex | None
+    point: Tex | None
+
+    kind = "groebner-basis"
+
+    @property
+    def summary(self) -> Tex:
+        """What is proved, in one clause."""
+        if self.is_unit:
+            return Tex("the ideal is the whole ring")
+        text = f"dimension ${self.dimension}$"
+        if self.degree is not None:
+            text += f", degree ${self.degree}$"
+        if self.prime:
+            text += ", prime"
+        elif self.parts is not None:
+            text += f", {len(self.parts)} minimal prime{'s' if len(self.parts) != 1 else ''}"
+        if self.real == "none":
+            text += ", no real point"
+        return Tex(text)
+
+
+def variable(name: str) -> Tex:
+    r"""Return a variable's name for math mode.
+
+    Examples
+    --------
+    >>> variable("M1_2_1"), variable("A_1_2"), variable("x"), variable("speed")
+    (Tex('M_{1;2,1}'), Tex('A_{1,2}'), Tex('x'), Tex('\\mathit{speed}'))
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return Tex(rf"\mathit{{{escape_text(name)}}}")
+    first, rest = match[2], match[3].strip("_").replace("_", ",")
+    index = ";".join(part for part in (first, rest) if part)
+    return Tex(match[1] + (f"_{{{index}}}" if index else ""))
+
+
+def polynomial(value: Sequence[Any], names: Sequence[Tex]) -> Tex:
+    """Return a polynomial for math mode."""
+    text = ""
+    for coefficient, exponents in value:
+        if len(exponents) != len(names):
+            raise InputError("certificate: a term has the wrong number of exponents")
+        powers = [
+            name if e == 1 else f"{name}^{{{number(e)}}}"
+            for name, e in zip(names, exponents, strict=True)
+            if e
+        ]
+        shown = str(number(coefficient))
+        sign, size = ("-", shown[1:]) if shown.startswith("-") else ("+", shown)
+        product = (size if size != "1" or not powers else "") + r"\,".join(powers)
+        text += f" {sign} {product}" if text else (f"-{product}" if sign == "-" else product)
+    return Tex(text or "0")
+
+
+def _listed(values: Sequence[Any], names: Sequence[Tex]) -> tuple[Tex, ...]:
+    shown = tuple(polynomial(value, names) for value in values)
+    return shown if sum(map(len, shown)) <= _LONGEST else ()
+
+
+def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> GroebnerInstance:
+    ideal, claim, witness = certificate["ideal"], certificate["claim"], certificate["witness"]
+    if claim["quantity"] != "groebner basis" or claim["order"]["name"] not in _ORDERS:
+        raise InputError("certificate: the claim is not about a Groebner basis")
+    names = [variable(name) for name in ideal["variables"]]
+    eliminated = [names[k] for k in claim["order"]["eliminated"]]
+    real = claim["real_points"]
+    parts = claim["components"]
+    members = len(claim["members"]), len(claim["non_members"])
+    none = real == "none"
+    return GroebnerInstance(
+        label=label,
+        sha256=certificate["sha256"],
+        verdict=verdict,
+        variables=Tex("$, $".join(names)) if len(names) <= 40 else Tex(f"{names[0]}, \\dots, {names[-1]}"),
+        count=number(len(names)),
+        generators=len(ideal["generators"]),
+        generator_list=_listed(ideal["generators"], names),
+        order=_ORDERS[claim["order"]["name"]],
+        eliminated=Tex("$, $".join(eliminated)) if eliminated else None,
+        size=len(claim["basis"]),
+        elements=_listed(claim["basis"], names),
+        elimination=None if claim["elimination"] is None else len(claim["elimination"]),
+        steps=len(witness["steps"]),
+        dimension=number(claim["dimension"]),
+        degree=None if claim["degree"] is None else number(claim["degree"]),
+        is_unit=claim["dimension"] == -1,
+        members=members,
+        prime=claim["prime"] is True,
+        parts=None if parts is None else tuple(_part(part, names) for part in parts),
+        power=None if parts is None else number(witness["power"]),
+        real="none" if none else "unknown" if real is None else "point",
+        form=polynomial(witness["real"]["form"], names) if none else None,
+        constant=polynomial(witness["real"]["constant"], names) if none else None,
+        point=None if real is None or none else Tex("$, $".join(map(number, real))),
+    )
+
+
+def _part(part: Mapping[str, Any], names: Sequence[Tex]) -> Part:
+    multiplicity = part["multiplicity"]
+    return Part(
+        number(part["dimension"]),
+        number(part["degree"]),
+        None if multiplicity is None else number(multiplicity),
+        _listed(part["basis"], names),
+    )
+
+
+def _abstract(instances: Sequence[GroebnerInstance]) -> Tex:
+    ideals = "an ideal" if len(instances) == 1 else f"each of {len(instances)} ideals"
+    return Tex(
+        f'For {ideals} over $\\mathbb{{Q}}$, a Gr\\"obner basis is derived from the generators; '
+        "its dimension, and where stated its degree, its minimal primes and its real points, follow from it."
+    )
+
+
+kind = Kind(
+    name="groebner-basis",
+    titles=(r"A certified Gr\"obner basis", r"Certified Gr\"obner bases"),
+    template="groebner_basis.tex.j2",
+    read=_read,
+    check=Tex(
+        r"repeats every derivation, reduces all generators and S-polynomials to zero, "
+        r"and recomputes the Hilbert series"
+    ),
+    abstract=_abstract,
+    references={
+        "clo": Tex(
+            r"D.~A.~Cox, J.~Little, D.~O'Shea, \emph{Ideals, Varieties, and Algorithms}, 4th ed., "
+            r"Springer, 2015."
+        )
+    },
+)
