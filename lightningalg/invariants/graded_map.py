@@ -172,9 +172,7 @@ def _single_layer(standard: Family) -> GradedMap:
                 polynomials.append(_coordinate(heads, i, indices, c))
                 weights.append((*_unit([i], d_out), *_unit(indices, width), *_unit([c], last)))
     blocks = (d_out, width, width)[: 3 if last else 2]
-    words = (
-        ("rows of the output", "the two keys", "the query") if last else ("rows of the output", "the input")
-    )
+    words = ("output rows", "values and keys x", "queries y") if last else ("output rows", "inputs x")
     return GradedMap(tuple(names), variables, tuple(polynomials), tuple(weights), blocks, words)
 
 
@@ -269,7 +267,7 @@ def _one_token(network: Network) -> GradedMap:
             weights.append((*_unit([i], d_out), *exponents))
     return GradedMap(
         tuple(names), phi.parameter_names, tuple(polynomials), tuple(weights), (d_out, d),
-        ("rows of the output", "the input"),
+        ("output rows", "inputs x"),
     )  # fmt: skip
 
 
