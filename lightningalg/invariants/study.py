@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from itertools import islice
 
+from lightningalg.certificates.sampling import validate_seed
 from lightningalg.engines.choose import linear_algebra
 from lightningalg.errors import TooLargeError
 from lightningalg.invariants.completeness import SpaceProof, prove_degrees
@@ -66,6 +67,7 @@ def invariants(
     >>> report.counts, report.variety.degree, report.minimal
     ([0, 0, 0, 1], 4, True)
     """
+    seed = validate_seed(seed)
     phi = graded_map(network)
     standard = family(network)
     assert standard is not None

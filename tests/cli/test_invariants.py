@@ -72,6 +72,7 @@ def test_refusals(capfd, tmp_path):
     call(capfd, "invariants", "--widths", "6,6", "--ranks", "1", "--degree", "4").refuses("--max-monomials")
     call(capfd, "invariants", *SMALL, "--degree", "0").refuses("1 to 64")
     call(capfd, "invariants", *SMALL, "--degree", "2", "--up-to", "2").refuses("give one")
+    call(capfd, "invariants", *SMALL, "--seed", "a b").refuses("seed")
     call(capfd, "invariants", *SMALL, "--export-to", "x").refuses("--export")
     call(capfd, "invariants", *SMALL, "--export", "maple").refuses("macaulay2")
     monomial = ("--kind", "monomial", "--widths", "3,2,1", "--degree", "2", "--up-to", "3")
