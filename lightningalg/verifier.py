@@ -2451,6 +2451,62 @@ def check_identity(certificate: dict[str, Any], report: Report) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
+# Kind `identifiability`
+# ------------------------------------------------------------------------------------------------------------
+
+
+def check_identifiability(certificate: dict[str, Any], report: Report) -> str:
+    """At the stated point L and the symmetric parts of M_1, ..., M_(l-1) are not zero."""
+    network = parse_network(certificate["network"])
+    chain = network.is_chain(NORMALIZED) and network.tokens >= 2
+    require(chain, "network", f"not a chain of {NORMALIZED} layers on two or more tokens")
+    expected = {"quantity": "fibre", "over": "virtual weights", "at": "general", "points": 1}
+    compare("claim", "claim", certificate["claim"], expected)
+    check_strength_and_provenance(certificate)
+    witness = fields(certificate["witness"], "fields", "witness", ("parameters", "symmetric", "value"))
+    n, depth, d = network.parameters(), len(network.layers), network.width
+    stated = array(witness["parameters"], "parameters", "parameters")
+    require(len(stated) == n, "parameters", f"{len(stated)} values, {n} are needed")
+    work = sum((2 * x.rank + x.d_out) * x.d_in * d + x.rank * d * d for x in network.layers)
+    require_supported(work * depth <= LIMIT_WORK, f"virtual weights of {depth} layers on width {d}")
+    flat = [integer(value, "parameters", "parameter", -(10**6), 10**6) for value in stated]
+    entries = [*array(witness["symmetric"], "symmetric", "symmetric"), witness["value"]]
+    require(len(entries) == depth, "symmetric", f"{len(entries) - 1} entries, {depth - 1} are needed")
+
+    def product(a: list[list[int]], b: list[list[int]]) -> list[list[int]]:
+        columns = list(zip(*b, strict=True))
+        return [[sum(map(mul, row, column)) for column in columns] for row in a]
+
+    def compare_entry(matrix: list[list[int]], entry: Any, check: str, what: str) -> None:
+        require(isinstance(entry, list) and len(entry) == 3, check, "{} is not [row, column, value]", entry)
+        i = integer(entry[0], check, "row", 0, len(matrix) - 1)
+        j = integer(entry[1], check, "column", 0, len(matrix[0]) - 1)
+        require(matrix[i][j] != 0, check, f"entry {i}, {j} of {what} is zero")
+        compare(check, f"entry {i}, {j} of {what}", entry[2], encode(matrix[i][j]))
+
+    u = [[int(i == j) for j in range(d)] for i in range(d)]  # U_(k-1) = V_(k-1) ... V_1
+    offset = 0
+    for k, layer in enumerate(network.layers, start=1):
+        report(f"virtual weights of layer {k}")
+        own = []
+        for _, rows, columns in layer.matrices():
+            own.append(chop(flat[offset : offset + rows * columns], columns))
+            offset += rows * columns
+        if k < depth:
+            m = product([list(c) for c in zip(*product(own[1], u), strict=True)], product(own[0], u))
+            total = [
+                [x + y for x, y in zip(r, c, strict=True)]
+                for r, c in zip(m, zip(*m, strict=True), strict=True)
+            ]
+            compare_entry(total, entries[k - 1], "symmetric", f"M_{k} + M_{k}^T")
+        u = product(own[2], u)
+    compare_entry(u, entries[-1], "value", "L")
+    return (
+        f"{network}: the general fibre over the virtual weights (M_1, ..., M_{depth}, L) is one point (exact)"
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------
 # §14  Kind `invariants`
 # ------------------------------------------------------------------------------------------------------------
 
@@ -3282,62 +3338,6 @@ def check_groebner_basis(certificate: dict[str, Any], report: Report) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
-# Kind `identifiability`
-# ------------------------------------------------------------------------------------------------------------
-
-
-def check_identifiability(certificate: dict[str, Any], report: Report) -> str:
-    """At the stated point L and the symmetric parts of M_1, ..., M_(l-1) are not zero."""
-    network = parse_network(certificate["network"])
-    chain = network.is_chain(NORMALIZED) and network.tokens >= 2
-    require(chain, "network", f"not a chain of {NORMALIZED} layers on two or more tokens")
-    expected = {"quantity": "fibre", "over": "virtual weights", "at": "general", "points": 1}
-    compare("claim", "claim", certificate["claim"], expected)
-    check_strength_and_provenance(certificate)
-    witness = fields(certificate["witness"], "fields", "witness", ("parameters", "symmetric", "value"))
-    n, depth, d = network.parameters(), len(network.layers), network.width
-    stated = array(witness["parameters"], "parameters", "parameters")
-    require(len(stated) == n, "parameters", f"{len(stated)} values, {n} are needed")
-    work = sum((2 * x.rank + x.d_out) * x.d_in * d + x.rank * d * d for x in network.layers)
-    require_supported(work * depth <= LIMIT_WORK, f"virtual weights of {depth} layers on width {d}")
-    flat = [integer(value, "parameters", "parameter", -(10**6), 10**6) for value in stated]
-    entries = [*array(witness["symmetric"], "symmetric", "symmetric"), witness["value"]]
-    require(len(entries) == depth, "symmetric", f"{len(entries) - 1} entries, {depth - 1} are needed")
-
-    def product(a: list[list[int]], b: list[list[int]]) -> list[list[int]]:
-        columns = list(zip(*b, strict=True))
-        return [[sum(map(mul, row, column)) for column in columns] for row in a]
-
-    def compare_entry(matrix: list[list[int]], entry: Any, check: str, what: str) -> None:
-        require(isinstance(entry, list) and len(entry) == 3, check, "{} is not [row, column, value]", entry)
-        i = integer(entry[0], check, "row", 0, len(matrix) - 1)
-        j = integer(entry[1], check, "column", 0, len(matrix[0]) - 1)
-        require(matrix[i][j] != 0, check, f"entry {i}, {j} of {what} is zero")
-        compare(check, f"entry {i}, {j} of {what}", entry[2], encode(matrix[i][j]))
-
-    u = [[int(i == j) for j in range(d)] for i in range(d)]  # U_(k-1) = V_(k-1) ... V_1
-    offset = 0
-    for k, layer in enumerate(network.layers, start=1):
-        report(f"virtual weights of layer {k}")
-        own = []
-        for _, rows, columns in layer.matrices():
-            own.append(chop(flat[offset : offset + rows * columns], columns))
-            offset += rows * columns
-        if k < depth:
-            m = product([list(c) for c in zip(*product(own[1], u), strict=True)], product(own[0], u))
-            total = [
-                [x + y for x, y in zip(r, c, strict=True)]
-                for r, c in zip(m, zip(*m, strict=True), strict=True)
-            ]
-            compare_entry(total, entries[k - 1], "symmetric", f"M_{k} + M_{k}^T")
-        u = product(own[2], u)
-    compare_entry(u, entries[-1], "value", "L")
-    return (
-        f"{network}: the general fibre over the virtual weights (M_1, ..., M_{depth}, L) is one point (exact)"
-    )
-
-
-# ------------------------------------------------------------------------------------------------------------
 # §7  Verdict
 # ------------------------------------------------------------------------------------------------------------
 
@@ -3345,9 +3345,9 @@ KINDS: dict[str, tuple[str, Callable[[dict[str, Any], Report], str]]] = {
     "dimension": ("network", check_dimension),
     "degrees": ("network", check_degrees),
     "matrix-identity": ("identity", check_identity),
-    "invariants": ("network", check_invariants),
-    "groebner-basis": ("ideal", check_groebner_basis),
     "identifiability": ("network", check_identifiability),
+    "groebner-basis": ("ideal", check_groebner_basis),
+    "invariants": ("network", check_invariants),
 }
 COMMON_KEYS = ("format", "version", "kind", "claim", "witness", "strength", "provenance", "sha256")
 

@@ -33,7 +33,7 @@ from lightningalg.errors import (
 _NOT_STARTED = 127
 
 _LAUNCHER = f"""
-import os, resource as r, sys
+import contextlib, os, resource as r, sys
 def limit(kind, value):
     hard = r.getrlimit(kind)[1]
     if value >= 0:
@@ -44,8 +44,14 @@ for kind, value in zip(("AS", "CPU", "FSIZE", "CORE"), sys.argv[1:5]):
     except (OSError, ValueError):
         if kind != "AS" or sys.platform != "darwin":
             raise
+if sys.platform == "linux":
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes
+        ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL: the session's end is its end
+        if os.getppid() != int(sys.argv[5]):
+            os._exit(1)
 try:
-    os.execv(sys.argv[5], sys.argv[5:])
+    os.execv(sys.argv[6], sys.argv[6:])
 except OSError as error:
     sys.stderr.write(str(error.strerror))
     os._exit({_NOT_STARTED})
@@ -226,7 +232,8 @@ def _launch(name: str, command: list[str], limits: Limits) -> list[str]:
     if not (program.is_file() and os.access(program, os.X_OK)):
         raise EngineMissingError(f"{name}: {program} is not an executable file")
     # processor seconds are a second net: should this process be killed, its programs end all the same
-    numbers = [limits.memory, int(limits.seconds * (os.cpu_count() or 1)) + 5, limits.output + 1, 0]
+    processor = int(limits.seconds * (os.cpu_count() or 1)) + 5
+    numbers = [limits.memory, processor, limits.output + 1, 0, os.getpid()]
     return [sys.executable, "-I", "-S", "-c", _LAUNCHER, *map(str, numbers), *command]
 
 

@@ -276,6 +276,7 @@ def eval_term(coefficient, exponents):
     return Fraction(str(coefficient)) * Fraction(3) ** exponents[0] * Fraction(1, 3) ** exponents[1]
 
 
+@pytest.mark.slow
 def test_costly_certificates_are_refused_quickly():
     """Many steps that square, huge powers, wide bases: unsupported or invalid within seconds."""
     base = [[1, [1, 0]], [1, [0, 1]], [1, [0, 0]]]
@@ -295,6 +296,7 @@ def test_costly_certificates_are_refused_quickly():
         assert time.monotonic() - start < 30
 
 
+@pytest.mark.slow
 def test_many_variables_with_a_hard_hilbert_series():
     """Edges of a random graph: the Hilbert series is costly, and the checker says so or computes it."""
     generator = random.Random(4)

@@ -19,7 +19,9 @@ def engine_or_skip(name, **options):
     return ideal_engine(name, **options)[0]
 
 
-ALL_ENGINES = IDEAL_ENGINES
+#: starting Macaulay2 takes a second: its tests are slow ones
+MACAULAY2 = pytest.param("macaulay2", marks=pytest.mark.slow)
+ALL_ENGINES = [name for name in IDEAL_ENGINES if name != "macaulay2"] + [MACAULAY2]
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,28 @@ except KeyboardInterrupt:
         session.stdout.close()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="parents' deaths are signalled on Linux only")
+def test_a_killed_session_takes_its_program_along(tmp_path):
+    code = f"""
+import sys
+from lightningalg.engines.child_process import run
+run("demo", [sys.executable, "-c",
+    "import os, time; open({str(tmp_path / "pid")!r}, 'w').write(str(os.getpid())); time.sleep(300)"])
+"""
+    session = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)})
+    deadline = time.monotonic() + 20
+    while not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    session.kill()
+    session.wait()
+    pid = int((tmp_path / "pid").read_text())
+    deadline = time.monotonic() + 5
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not alive(pid)
+
+
 def test_children_dump_no_core():
     done = python("import resource; print(resource.getrlimit(resource.RLIMIT_CORE))")
     assert done.output == "(0, 0)\n"

@@ -113,7 +113,7 @@ def test_exponents_beyond_sixteen_bits(engine):
 
 @pytest.mark.parametrize("engine", ALL_ENGINES)
 def test_primes_of_any_size(engine):
-    for p in (2, 3, 101, 2147483647, 2**31 + 11, BIG):
+    for p in (2, 101, 2147483647, BIG):
         ideal = Ideal(2, ({(1, 1): 1, (0, 0): 1}, {(2, 0): 1, (0, 1): 1}), p)
         try:
             found = engine_or_skip(engine).groebner_basis(ideal)

@@ -6,15 +6,16 @@ from fractions import Fraction
 
 import pytest
 
+from lightningalg.engines.choose import IDEAL_ENGINES
 from lightningalg.engines.ideal_checks import normal_form, rabinowitsch
 from lightningalg.engines.ideal_data import Ideal
 from lightningalg.engines.monomials import MonomialOrder
 from lightningalg.errors import UnsupportedError
 
-from .ideal_problems import ALL_ENGINES, PRIME, engine_or_skip, katsura3, problems, twisted_cubic
+from .ideal_problems import ALL_ENGINES, MACAULAY2, PRIME, engine_or_skip, katsura3, problems, twisted_cubic
 
-WITH_DECOMPOSITIONS = ("singular", "macaulay2")
-WITH_ELIMINATION = ("flint", "singular", "macaulay2")
+WITH_DECOMPOSITIONS = ("singular", MACAULAY2)
+WITH_ELIMINATION = ("flint", "singular", MACAULAY2)
 REFERENCE = {}
 
 
@@ -26,7 +27,7 @@ def reference(key, make):
 
 
 def quick(engine, problem):
-    return not (engine == "macaulay2" and problem.name not in ("twisted cubic", "unit"))
+    return not (engine == "macaulay2" and problem.name != "twisted cubic")
 
 
 CASES = [
@@ -34,7 +35,7 @@ CASES = [
         engine, problem, id=f"{engine}-{problem.name}-{'GF' if problem.ideal.characteristic else 'QQ'}",
         marks=() if quick(engine, problem) else pytest.mark.slow,
     )
-    for engine in ALL_ENGINES
+    for engine in IDEAL_ENGINES
     for p in (0, PRIME)
     for problem in problems(p)
 ]  # fmt: skip

@@ -25,6 +25,8 @@ def no_wheels(monkeypatch):
         raise module.PackageNotFoundError(name)
 
     monkeypatch.setattr(module, "distribution", absent)
+    for setting in module.SETTINGS.values():
+        monkeypatch.delenv(setting, raising=False)
 
 
 @pytest.fixture

@@ -84,7 +84,7 @@ def variable(name: str) -> Tex:
     Examples
     --------
     >>> variable("M1_2_1"), variable("A_1_2"), variable("x"), variable("speed")
-    (Tex('M_{1;2,1}'), Tex('A_{1,2}'), Tex('x'), Tex('\\mathit{speed}'))
+    ('M_{1;2,1}', 'A_{1,2}', 'x', '\\mathit{speed}')
     """
     match = _NAME.fullmatch(name)
     if match is None:
@@ -107,7 +107,10 @@ def polynomial(value: Sequence[Any], names: Sequence[Tex]) -> Tex:
         ]
         shown = str(number(coefficient))
         sign, size = ("-", shown[1:]) if shown.startswith("-") else ("+", shown)
-        product = (size if size != "1" or not powers else "") + r"\,".join(powers)
+        numerator, slash, denominator = size.partition("/")
+        if slash and len(size) < 40:
+            size = rf"\tfrac{{{numerator}}}{{{denominator}}}"
+        product = r"\,".join([size] * (size != "1" or not powers) + powers)
         text += f" {sign} {product}" if text else (f"-{product}" if sign == "-" else product)
     return Tex(text or "0")
 
