@@ -5470,6 +5470,410 @@ def check_membership(certificate: dict[str, Any], report: Report) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
+# §14  Kind `invariants`
+# ------------------------------------------------------------------------------------------------------------
+
+LIMIT_MONOMIALS = 400_000  # of one degree, all weights together
+LIMIT_EQUATION_STEPS = 3e8  # predicted, in Python
+SPARE_POINTS = 8
+
+Indices = tuple[int, ...]  # a monomial: numbers of its factors, increasing, with repetition
+Torus = tuple[int, ...]  # a weight
+
+
+class EquationSpace:
+    """The coordinates of one head, the chart, and the monomials of every weight (§14)."""
+
+    def __init__(self, network: Network) -> None:
+        one = len(network.layers) == 1 and network.layers[0].type == ATTENTION
+        require_supported(one, "equations of a network other than one attention layer")
+        layer = network.layers[0]
+        d, d_out, a = layer.d_in, layer.d_out, min(layer.rank, layer.d_in)
+        self.one_token = network.tokens == 1
+        forms = math.comb(d + 2, 3) if self.one_token else d * math.comb(d + 1, 2)
+        require_supported(d_out * forms <= 1000, f"{d_out * forms} coordinates")
+        self.blocks = (d_out, d) if self.one_token else (d_out, d, d)
+        first_b = d_out * d
+        first_c = first_b + d * a
+        self.variables = first_c + a * (d - a)
+
+        def entry(b: int, c: int) -> list[Indices]:  # of A, as a sum of chart monomials
+            if c < a:
+                return [(first_b + b * a + c,)]
+            return [(first_b + b * a + j, first_c + j * (d - a) + c - a) for j in range(a)]
+
+        self.polynomials: list[dict[Indices, int]] = []
+        self.weights: list[Torus] = []
+        keys = 3 if self.one_token else 2
+        for i in range(d_out):
+            for places in itertools.combinations_with_replacement(range(d), keys):
+                for c in [None] if self.one_token else range(d):
+                    ways = set(itertools.permutations(places)) if c is None else {
+                        (p, q, c) for p, q in itertools.permutations(places)
+                    }  # fmt: skip
+                    terms: Counter[Indices] = Counter()
+                    for p, q, r in ways:
+                        for monomial in entry(q, r):
+                            terms[tuple(sorted((i * d + p, *monomial)))] += 1
+                    self.polynomials.append(dict(terms))
+                    weight = [0] * sum(self.blocks)
+                    for place in (i, *(d_out + p for p in places), *([] if c is None else [d_out + d + c])):
+                        weight[place] += 1
+                    self.weights.append(tuple(weight))
+        self.place = {weight: number for number, weight in enumerate(self.weights)}
+        self.monomials: list[dict[Torus, list[Indices]]] = []
+
+    def list_monomials(self, degree: int) -> None:
+        """All monomials of the degrees up to one, by weight, in increasing order of their index tuples."""
+        count = math.comb(len(self.weights) + degree - 1, degree)
+        require_supported(count <= LIMIT_MONOMIALS, f"{count} monomials of degree {degree}")
+        for k in range(degree + 1):
+            found: dict[Torus, list[Indices]] = {}
+            for monomial in itertools.combinations_with_replacement(range(len(self.weights)), k):
+                columns = zip(*(self.weights[c] for c in monomial), strict=True)
+                weight = tuple(map(sum, columns)) if monomial else (0,) * sum(self.blocks)
+                found.setdefault(weight, []).append(monomial)
+            self.monomials.append(found)
+
+    def parts(self, weight: Torus) -> list[Torus]:
+        starts = itertools.accumulate(self.blocks, initial=0)
+        return [weight[start : start + size] for start, size in zip(starts, self.blocks, strict=False)]
+
+    def is_dominant(self, weight: Torus) -> bool:
+        return all(tuple(sorted(part, reverse=True)) == part for part in self.parts(weight))
+
+    def orbit(self, weight: Torus) -> list[Torus]:
+        """All permutations within the blocks, in decreasing order; their number is bounded beforehand."""
+        size = math.prod(math.factorial(len(part)) for part in self.parts(weight))
+        require_supported(size <= 50_000, f"{size} permutations of a weight")
+        choices = [sorted(set(itertools.permutations(part)), reverse=True) for part in self.parts(weight)]
+        return [tuple(itertools.chain(*choice)) for choice in itertools.product(*choices)]
+
+    def orbit_size(self, weight: Torus) -> int:
+        size = 1
+        for part in self.parts(weight):
+            size *= math.factorial(len(part))
+            for times in Counter(part).values():
+                size //= math.factorial(times)
+        return size
+
+    def moved(self, weight: Torus) -> list[int]:
+        """Where coordinates go under the permutation that makes this weight of its dominant one (§14)."""
+        order: list[int] = []
+        for part in self.parts(weight):
+            order += [len(order) + j for j in sorted(range(len(part)), key=lambda j: -part[j])]
+        result = []
+        for source in self.weights:
+            target = [0] * len(source)
+            for j, value in zip(order, source, strict=True):
+                target[j] = value
+            result.append(self.place[tuple(target)])
+        return result
+
+    def coordinate_values(self, point: Sequence[int], prime: int) -> list[int]:
+        values = []
+        for polynomial in self.polynomials:
+            total = 0
+            for monomial, coefficient in polynomial.items():
+                total += coefficient * math.prod(point[v] for v in monomial)
+            values.append(total % prime)
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class Equations:
+    """One entry of the witness: polynomials of one dominant weight, by index tuples, made integral."""
+
+    degree: int
+    weight: Torus
+    polynomials: list[dict[Indices, int]]
+    products: IndexSet | None
+    functionals: list[dict[Indices, Fraction]]
+
+
+def as_indices(exponents: Exponents) -> Indices:
+    return tuple(number for number, k in enumerate(exponents) for _ in range(k))
+
+
+Form = dict[Indices, Fraction]
+
+
+def parse_form(value: Any, space: EquationSpace, degree: int, weight: Torus, what: str) -> Form:
+    """A non-zero polynomial all of whose monomials have this degree and weight."""
+    result = {}
+    polynomial = parse_polynomial(value, len(space.weights), "equations", what)
+    require(bool(polynomial), "equations", f"{what} is 0")
+    for exponents, coefficient in polynomial.items():
+        require(sum(exponents) == degree, "equations", f"{what} is not homogeneous of degree {degree}")
+        monomial = as_indices(exponents)
+        total = tuple(map(sum, zip(*(space.weights[c] for c in monomial), strict=True)))
+        require(total == weight, "equations", f"{what} has a monomial of another weight")
+        result[monomial] = coefficient
+    return result
+
+
+def integral(polynomial: dict[Indices, Fraction]) -> dict[Indices, int]:
+    scale = math.lcm(*(value.denominator for value in polynomial.values()))
+    return {monomial: int(value * scale) for monomial, value in polynomial.items()}
+
+
+def parse_equations(value: Any, space: EquationSpace, degree: int, relation: str) -> Equations:
+    """One weight's entry; ``products`` and ``functionals`` as the relation asks for."""
+    keys = ["weight", "polynomials"]
+    keys += ["products"] * (relation != "vanish") + ["functionals"] * (relation == "generate minimally")
+    fields(value, "equations", "entry", keys)
+    listed = array(value["weight"], "equations", "weight")
+    require(len(listed) == sum(space.blocks), "equations", f"a weight has {len(listed)} entries")
+    weight = tuple(integer(entry, "equations", "entry of a weight", 0, 4096) for entry in listed)
+    require(space.is_dominant(weight), "equations", "weight {} is not decreasing in each block", listed)
+    polynomials = [
+        integral(parse_form(entry, space, degree, weight, "a polynomial"))
+        for entry in array(value["polynomials"], "equations", "polynomials")
+    ]
+    products = None
+    if value.get("products"):
+        products = IndexSet.parse(value["products"], "equations", LIMIT_MONOMIALS)
+    elif "products" in value:
+        array(value["products"], "equations", "products")
+    functionals = [
+        parse_form(entry, space, degree, weight, "a functional")
+        for entry in array(value.get("functionals", []), "equations", "functionals")
+    ]
+    return Equations(degree, weight, polynomials, products, functionals)
+
+
+def check_vanishing(space: EquationSpace, found: list[Equations], report: Report) -> None:
+    """Every polynomial, with the chart substituted and expanded, is 0."""
+    lengths = [len(polynomial) for polynomial in space.polynomials]
+    steps = sum(
+        math.prod(lengths[c] for c in monomial)
+        for entry in found for polynomial in entry.polynomials for monomial in polynomial
+    )  # fmt: skip
+    require_supported(steps <= LIMIT_EQUATION_STEPS / 10, f"expansions into {steps} terms")
+    bits = 3 * max((entry.degree for entry in found), default=1)  # degrees in one variable are below 2^bits
+    packed = [
+        {sum(1 << bits * v for v in m): c for m, c in polynomial.items()} for polynomial in space.polynomials
+    ]
+    for number, entry in enumerate(found):
+        report(f"substituting into polynomials, weight {number + 1} of {len(found)}")
+        known: dict[Indices, dict[int, int]] = {(): {0: 1}}
+
+        def expansion(monomial: Indices, known: dict[Indices, dict[int, int]] = known) -> dict[int, int]:
+            if monomial not in known:
+                before = expansion(monomial[:-1])
+                total: dict[int, int] = {}
+                for e, c in packed[monomial[-1]].items():
+                    for f, b in before.items():
+                        total[e + f] = total.get(e + f, 0) + b * c
+                known[monomial] = total
+            return known[monomial]
+
+        for polynomial in entry.polynomials:
+            value: Counter[int] = Counter()
+            for monomial, coefficient in polynomial.items():
+                for e, c in expansion(monomial).items():
+                    value[e] += coefficient * c
+            require(not any(value.values()), "equations", "a polynomial of weight {} does not vanish",
+                    list(entry.weight))  # fmt: skip
+
+
+def rank_modulo(rows: list[list[int]], prime: int) -> int:
+    """Rank of a matrix of residues; numpy, if it is there and the matrix is large, by the same steps.
+
+    Entries stay in [0, p), p < 2^31: products are below 2^62.
+    """
+    if not rows:
+        return 0
+    np = optional("numpy") if len(rows) * len(rows[0]) > 2_000 else None
+    if np is not None:
+        matrix = np.array(rows, dtype=np.int64)
+        rank = 0
+        for column in range(matrix.shape[1]):
+            nonzero = np.flatnonzero(matrix[rank:, column])
+            if not nonzero.size:
+                continue
+            pivot = rank + int(nonzero[0])
+            matrix[[rank, pivot]] = matrix[[pivot, rank]]
+            top = matrix[rank, column:] * pow(int(matrix[rank, column]), -1, prime) % prime
+            below = rank + 1 + np.flatnonzero(matrix[rank + 1 :, column])
+            matrix[below, column:] = (matrix[below, column:] - matrix[below, column, None] * top) % prime
+            rank += 1
+            if rank == len(matrix):
+                break
+        return rank
+    rank = 0
+    while rows and rows[0]:
+        top_row = next((row for row in rows if row[0]), None)
+        if top_row is None:
+            rows = [row[1:] for row in rows]
+            continue
+        inverse = pow(top_row[0], -1, prime)
+        rest = top_row[1:]
+        reduced = []
+        for row in rows:
+            if row is not top_row:
+                factor = row[0] * inverse % prime
+                reduced.append([(x - factor * y) % prime for x, y in zip(row[1:], rest, strict=True)])
+        rows, rank = reduced, rank + 1
+    return rank
+
+
+class Completeness:
+    """That the equations found up to a degree generate all of them, and minimally (§14)."""
+
+    def __init__(self, space: EquationSpace, sampling: Sampling, found: list[Equations]) -> None:
+        self.space, self.sampling, self.found = space, sampling, found
+        self.values: list[list[int]] = []
+
+    def multipliers(self, degree: int, weight: Torus) -> Iterable[tuple[Equations, Torus, list[Indices]]]:
+        """Generators of lower degree, their permuted weights, and the monomials that complete the weight."""
+        for entry in self.found:
+            if entry.degree >= degree or not entry.polynomials:
+                continue
+            for moved in self.space.orbit(entry.weight):
+                rest = tuple(a - b for a, b in zip(weight, moved, strict=True))
+                if min(rest) >= 0:
+                    monomials = self.space.monomials[degree - entry.degree].get(rest, [])
+                    if monomials:
+                        yield entry, moved, monomials
+
+    def predicted_steps(self) -> int:
+        """Terms of products, and multiplications of the eliminations."""
+        steps = 0
+        for entry in self.found:
+            n = len(self.space.monomials[entry.degree][entry.weight])
+            steps += n * n * n // 2
+            for other, _, monomials in self.multipliers(entry.degree, entry.weight):
+                steps += len(monomials) * sum(map(len, other.polynomials)) * (3 + len(entry.functionals))
+        return steps
+
+    def products(self, degree: int, weight: Torus) -> Iterable[dict[Indices, int]]:
+        """In the order in which §14 numbers them."""
+        for entry, moved, monomials in self.multipliers(degree, weight):
+            image = self.space.moved(moved)
+            for polynomial in entry.polynomials:
+                own = [(tuple(image[c] for c in m), value) for m, value in polynomial.items()]
+                for factor in monomials:
+                    yield {tuple(sorted((*factor, *m))): value for m, value in own}
+
+    def point_values(self, count: int) -> list[list[int]]:
+        for j in range(len(self.values), count):
+            point = self.sampling.stream(f"invariants/{j}", self.space.variables)
+            self.values.append(self.space.coordinate_values(point, self.sampling.prime))
+        return self.values[:count]
+
+    def check(self, entry: Equations) -> None:
+        """One weight: products and new polynomials are independent and span all that vanishes."""
+        prime = self.sampling.prime
+        monomials = self.space.monomials[entry.degree][entry.weight]
+        column = {monomial: number for number, monomial in enumerate(monomials)}
+
+        def residues(polynomial: dict[Indices, int]) -> list[int]:
+            row = [0] * len(monomials)
+            for monomial, value in polynomial.items():
+                row[column[monomial]] = value % prime
+            return row
+
+        chosen = set() if entry.products is None else set(entry.products.indices())
+        rows = [residues(polynomial) for polynomial in entry.polynomials]
+        count = 0
+        for number, product in enumerate(self.products(entry.degree, entry.weight)):
+            count = number + 1
+            if number in chosen:
+                rows.append(residues(product))
+            for functional in entry.functionals:
+                value = sum(functional[m] * c for m, c in product.items() if m in functional)
+                require(not value, "equations", f"a functional is not 0 on product {number} of weight {{}}",
+                        list(entry.weight))  # fmt: skip
+        require(max(chosen, default=-1) < count, "equations", f"a product of {count} has a larger number")
+        spanned = len(rows)
+        what = f"weight {list(entry.weight)}"
+        require(rank_modulo(rows, prime) == spanned, "equations", f"products of {what} are dependent")
+        others = len(monomials) - spanned
+        points = self.point_values(others + SPARE_POINTS)
+        matrix = []
+        for values in points:
+            row = []
+            for monomial in monomials:
+                term = 1
+                for c in monomial:
+                    term = term * values[c] % prime
+                row.append(term)
+            matrix.append(row)
+        rank = rank_modulo(matrix, prime)
+        require(rank == others, "equations", f"{what}: values have rank {rank}, {others} is needed")
+
+    def check_minimal(self, entry: Equations) -> None:
+        """The functionals, as many as new polynomials, have an invertible matrix of values on these."""
+        count = len(entry.polynomials)
+        require(len(entry.functionals) == count, "equations",
+                f"{len(entry.functionals)} functionals for {count} polynomials")  # fmt: skip
+        matrix = [
+            [sum((f[m] * c for m, c in g.items() if m in f), Fraction(0)) for f in entry.functionals]
+            for g in entry.polynomials
+        ]
+        rank = rational_rank(matrix, Work("a matrix of functionals")) if count else 0
+        require(rank == count, "equations", "functionals do not separate the polynomials")
+
+
+def check_invariants(certificate: dict[str, Any], report: Report) -> str:
+    network = parse_network(certificate["network"])
+    claim = fields(certificate["claim"], "claim", "claim", ("quantity", "relation", "degree", "generators"))
+    compare("claim", "quantity", claim["quantity"], "equations")
+    relation = claim["relation"]
+    known = ("vanish", "generate", "generate minimally")
+    require(isinstance(relation, str) and relation in known, "claim", "relation is {}", relation)
+    degree = integer(claim["degree"], "claim", "degree", 1, 64)
+    counts = array(claim["generators"], "claim", "generators")
+    require(len(counts) == degree, "claim", f"{len(counts)} numbers of generators for {degree} degrees")
+    check_strength_and_provenance(certificate)
+    space = EquationSpace(network)
+    complete = relation != "vanish"
+    keys = ("prime", "sampling", "degrees") if complete else ("degrees",)
+    witness = fields(certificate["witness"], "fields", "witness", keys)
+    listed = array(witness["degrees"], "equations", "degrees")
+    require(len(listed) == degree, "equations", f"entries for {len(listed)} degrees, not {degree}")
+    found: list[Equations] = []
+    totals = []
+    for k, entries in enumerate(listed, start=1):
+        own = [parse_equations(entry, space, k, relation) for entry in array(entries, "equations", "degree")]
+        weights = [entry.weight for entry in own]
+        ordered = all(v > w for v, w in itertools.pairwise(weights))
+        require(ordered, "equations", f"weights of degree {k} are not decreasing")
+        totals.append(sum(space.orbit_size(entry.weight) * len(entry.polynomials) for entry in own))
+        found += own
+    compare("claim", "generators", counts, [encode(total) for total in totals])
+    check_vanishing(space, found, report)
+    if complete:
+        prime = integer(witness["prime"], "prime", "prime", 3, 2**31 - 1)
+        require(is_prime(prime), "prime", "{} is not a prime", prime)
+        sampling = parse_sampling(witness["sampling"], network, prime)
+        require_supported(sampling.seed is not None, "explicit points for equations")
+        space.list_monomials(degree)
+        for k in range(1, degree + 1):
+            needed = sorted((w for w in space.monomials[k] if space.is_dominant(w)), reverse=True)
+            own_weights = [entry.weight for entry in found if entry.degree == k]
+            require(own_weights == needed, "equations", f"degree {k}: not all dominant weights are there")
+        moves = sum(space.orbit_size(entry.weight) for entry in found if entry.polynomials) * len(found)
+        require_supported(moves <= 2_000_000, f"equations of {moves} pairs of weights")
+        proof = Completeness(space, sampling, found)
+        steps = proof.predicted_steps()
+        require_supported(steps <= LIMIT_EQUATION_STEPS, f"equations: some {steps} steps predicted")
+        for number, entry in enumerate(found):
+            report(f"weight {number + 1} of {len(found)}")
+            proof.check(entry)
+            if relation == "generate minimally":
+                proof.check_minimal(entry)
+    listing = ", ".join(f"{total} of degree {k}" for k, total in enumerate(totals, start=1) if total)
+    words = {
+        "vanish": "these equations vanish on the closure of the neuromanifold",
+        "generate": f"these equations generate all up to degree {degree} of the closure of the neuromanifold",
+        "generate minimally": f"the minimal generators up to degree {degree} of the closure's ideal",
+    }[relation]
+    return f"{network}: {words}: {listing or 'none'} (exact)"
+
+
+# ------------------------------------------------------------------------------------------------------------
 # §15  Kind `groebner-basis`
 # ------------------------------------------------------------------------------------------------------------
 
@@ -5914,6 +6318,7 @@ KINDS: dict[str, tuple[str, Callable[[dict[str, Any], Report], str]]] = {
     "closedness": ("network", check_closedness),
     "membership": ("network", check_membership),
     "groebner-basis": ("ideal", check_groebner_basis),
+    "invariants": ("network", check_invariants),
 }
 COMMON_KEYS = ("format", "version", "kind", "claim", "witness", "strength", "provenance", "sha256")
 

@@ -13,7 +13,8 @@ from lightningalg.engines.flint_rings import rational_rank
 from lightningalg.errors import EngineError, UnsupportedError
 from lightningalg.ideals.certificate import groebner_certificate
 from lightningalg.ideals.components import minimal_primes
-from lightningalg.ideals.fibre_ideals import FibreIdeal, chain_fibre, layer_fibre, product, transpose
+from lightningalg.ideals.fibre_ideals import FibreIdeal, chain_fibre, layer_fibre
+from lightningalg.ideals.matrices import product, transpose
 from lightningalg.networks.families import attention_chain
 from lightningalg.networks.network import Network
 

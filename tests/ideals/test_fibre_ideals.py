@@ -16,6 +16,7 @@ from lightningalg.errors import InputError, TooLargeError
 from lightningalg.ideals import fibre_ideals as fi
 from lightningalg.ideals.certificate import groebner_certificate
 from lightningalg.ideals.components import minimal_primes, no_real_point
+from lightningalg.ideals.matrices import product
 
 
 def outer(a, b):
@@ -28,7 +29,7 @@ def generic(rows, columns, seed, bound=30):
 
 
 def of_rank(d, a, seed):
-    return fi.product(generic(d, a, seed, 9), generic(a, d, seed + 100, 9))
+    return product(generic(d, a, seed, 9), generic(a, d, seed + 100, 9))
 
 
 @cache

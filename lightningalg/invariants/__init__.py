@@ -1,0 +1,1 @@
+"""Equations of the Zariski closure of a neuromanifold, by multigraded linear algebra."""
