@@ -5595,10 +5595,10 @@ def as_indices(exponents: Exponents) -> Indices:
     return tuple(number for number, k in enumerate(exponents) for _ in range(k))
 
 
-Form = dict[Indices, Fraction]
+Equation = dict[Indices, Fraction]
 
 
-def parse_form(value: Any, space: EquationSpace, degree: int, weight: Torus, what: str) -> Form:
+def parse_equation(value: Any, space: EquationSpace, degree: int, weight: Torus, what: str) -> Equation:
     """A non-zero polynomial all of whose monomials have this degree and weight."""
     result = {}
     polynomial = parse_polynomial(value, len(space.weights), "equations", what)
@@ -5627,7 +5627,7 @@ def parse_equations(value: Any, space: EquationSpace, degree: int, relation: str
     weight = tuple(integer(entry, "equations", "entry of a weight", 0, 4096) for entry in listed)
     require(space.is_dominant(weight), "equations", "weight {} is not decreasing in each block", listed)
     polynomials = [
-        integral(parse_form(entry, space, degree, weight, "a polynomial"))
+        integral(parse_equation(entry, space, degree, weight, "a polynomial"))
         for entry in array(value["polynomials"], "equations", "polynomials")
     ]
     products = None
@@ -5636,7 +5636,7 @@ def parse_equations(value: Any, space: EquationSpace, degree: int, relation: str
     elif "products" in value:
         array(value["products"], "equations", "products")
     functionals = [
-        parse_form(entry, space, degree, weight, "a functional")
+        parse_equation(entry, space, degree, weight, "a functional")
         for entry in array(value.get("functionals", []), "equations", "functionals")
     ]
     return Equations(degree, weight, polynomials, products, functionals)
@@ -5677,7 +5677,7 @@ def check_vanishing(space: EquationSpace, found: list[Equations], report: Report
                     list(entry.weight))  # fmt: skip
 
 
-def rank_modulo(rows: list[list[int]], prime: int) -> int:
+def rank_of_residues(rows: list[list[int]], prime: int) -> int:
     """Rank of a matrix of residues; numpy, if it is there and the matrix is large, by the same steps.
 
     Entries stay in [0, p), p < 2^31: products are below 2^62.
@@ -5788,7 +5788,7 @@ class Completeness:
         require(max(chosen, default=-1) < count, "equations", f"a product of {count} has a larger number")
         spanned = len(rows)
         what = f"weight {list(entry.weight)}"
-        require(rank_modulo(rows, prime) == spanned, "equations", f"products of {what} are dependent")
+        require(rank_of_residues(rows, prime) == spanned, "equations", f"products of {what} are dependent")
         others = len(monomials) - spanned
         points = self.point_values(others + SPARE_POINTS)
         matrix = []
@@ -5800,7 +5800,7 @@ class Completeness:
                     term = term * values[c] % prime
                 row.append(term)
             matrix.append(row)
-        rank = rank_modulo(matrix, prime)
+        rank = rank_of_residues(matrix, prime)
         require(rank == others, "equations", f"{what}: values have rank {rank}, {others} is needed")
 
     def check_minimal(self, entry: Equations) -> None:
