@@ -4229,25 +4229,27 @@ def standard_basis(algebra: str, a: int) -> list[tuple[tuple[int, int], SparseMa
 
 
 def check_factors(value: Any, listed: list[VectorField]) -> str:
-    """The fields, linear, are in order the bases of commuting factors; their names."""
+    """The linear fields come first and are in order the bases of commuting factors; their names."""
     work = Work("brackets")
     matrices: list[SparseMatrix] = []
-    for field in listed:
+    for number, field in enumerate(listed):
         terms = {(c, m): x for c, terms in field.items() for m, x in terms}
-        require(all(len(m) == 1 for _, m in terms), "factors", "a field of a factor is not linear")
-        matrices.append({(c, m[0]): x for (c, m), x in terms.items()})
+        if all(len(m) == 1 for _, m in terms):
+            require(len(matrices) == number, "factors", "a linear field comes after one that is not linear")
+            matrices.append({(c, m[0]): x for (c, m), x in terms.items()})
+    linear = len(matrices)
     factors: list[tuple[str, int, int]] = []
     first = 0
     for entry in array(value, "factors", "factors"):
         fields(entry, "factors", "factor", ("algebra", "size"))
         algebra = entry["algebra"]
         require(algebra in ("gl", "so", "torus"), "factors", "algebra {} is not gl, so or torus", algebra)
-        a = integer(entry["size"], "factors", "size", 1, len(listed))
+        a = integer(entry["size"], "factors", "size", 1, max(1, linear))
         count = {"gl": a * a, "so": a * (2 * a - 1), "torus": a}[algebra]
-        require(first + count <= len(listed), "factors", f"more than {len(listed)} fields in the factors")
+        require(first + count <= linear, "factors", f"more than the {linear} linear fields in the factors")
         factors.append((algebra, a, first))
         first += count
-    require(first == len(listed), "factors", f"{first} fields in the factors, {len(listed)} are listed")
+    require(first == linear, "factors", f"{first} fields in the factors, {linear} are linear")
     ends = [start for _, _, start in factors[1:]] + [first]
     owner = [k for k, (_, _, start) in enumerate(factors) for _ in range(start, ends[k])]
     bases = [standard_basis(name, a) if name != "torus" else [] for name, a, _ in factors]
@@ -4299,7 +4301,8 @@ def check_symmetry_algebra(certificate: dict[str, Any], report: Report) -> str:
     independent = coefficient_rank(found.fields, found.prime)
     require(independent == m, "symmetry", f"{m} fields of rank {independent} as polynomials modulo p")
     factors = claim["factors"]
-    algebra = "" if factors is None else f", the Lie algebra {check_factors(factors, found.fields)}"
+    names = "" if factors is None else check_factors(factors, found.fields)
+    algebra = f", the linear ones the Lie algebra {names}" if names else ""
     minor.verify(report)
     parts = f" and {len(steps['parts'])} parts" if steps["parts"] else ""
     what = f"{m} independent vector fields{parts} leave the map of {network} unchanged{algebra}"

@@ -42,8 +42,8 @@ class AlgebraWitness:
     rank
         Of their values, and of the kernels of parts, at the point.
     factors
-        ``("gl", a)``, ``("so", a)`` for so(a,a), ``("torus", s)``, covering all fields in order; ``None``
-        where they are no such product.
+        ``("gl", a)``, ``("so", a)`` for so(a,a), ``("torus", s)``, covering the linear fields, which come
+        first, in order; ``None`` where they are no such product.
     steps
         What FORMAT.md section 8 asks for.
     """
@@ -100,9 +100,14 @@ def algebra_witness(
     found.add_fields(fields, all_of_them=True)
     if found.rank < kernel:
         found.add_fields(list(translations(network)))
+        found.add_kernel_fields(kernel)
         found.add_parts(kernel)
-    plain = len(found.fields) == len(known) and fields == known
+    plain = fields == known and all(not _is_linear(field) for field in found.fields[len(known) :])
     return AlgebraWitness(len(found.fields), found.rank, _factors(groups) if plain else None, found.steps())
+
+
+def _is_linear(field: PolynomialField) -> bool:
+    return all(len(monomial) == 1 for _, monomial, _ in field.terms)
 
 
 def _independent(

@@ -18,6 +18,7 @@ from lightningalg.engines.residue_arrays import ResidueField
 from lightningalg.maps.sampled_jacobian import SampledJacobian
 from lightningalg.networks.network import Network
 from lightningalg.symmetry.fields import PolynomialField
+from lightningalg.symmetry.kernel_fields import kernel_fields
 from lightningalg.symmetry.parts import Part, parts
 from lightningalg.symmetry.variation import FirstVariation
 from lightningalg.symmetry.weights import EngineChoice
@@ -90,6 +91,12 @@ class Directions:
                 if self.rank >= wanted or len(self.parts) == MAX_PARTS:
                     return
                 self.add_part(part)
+
+    def add_kernel_fields(self, wanted: int) -> None:
+        """Add fields off the images of values, and where nothing later reads, unless the rank is met."""
+        if self.rank < wanted:
+            values = self.variation.values
+            self.add_fields(kernel_fields(self.network, values, self.point, self.prime, self.choose))
 
     def _increasing(self, extra: np.ndarray) -> list[int]:
         """Return which rows enlarge the span, in order, and add them."""

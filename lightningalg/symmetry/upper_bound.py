@@ -3,7 +3,8 @@
 Two kinds of fields are collected, each proved for all parameters:
 
 * polynomial fields whose first variation vanishes (``variation``): those of the known groups, translations
-  between biases, and, where these do not suffice, all linear fields that are found by linear algebra;
+  between biases, and, where these do not suffice, those off the images of values (``kernel_fields``) and
+  all linear fields that are found by linear algebra;
 * the kernel of a *part* (``parts``) at the point, where the part's own dimension is known exactly: then the
   kernel at the point is that of rational fields which are regular there.
 
@@ -87,6 +88,7 @@ def symmetry_bound(
     known = [field for group in known_groups(network) for field in group.fields]
     search.add_fields([*known, *translations(network)])
     search.add_parts(n - target)
+    search.add_kernel_fields(n - target)
     if search.rank < n - target and n <= MAX_SEARCHED:
         progress("all linear fields that leave the map unchanged")
         search.add_fields(discover(network, 1, choose=choose, seed=seed, prime=prime).fields)

@@ -80,12 +80,12 @@ class FirstVariation:
         self.network = network
         self.budget = Budget(max_terms)
         self._blocks = {(block.node, block.name): block for block in network.parameter_blocks}
-        self._values: dict[str, _Rows] = {INPUT: [{((INPUT, i), ()): 1} for i in range(network.width)]}
+        self.values: dict[str, _Rows] = {INPUT: [{((INPUT, i), ()): 1} for i in range(network.width)]}
         self._thin = {INPUT: min(network.width, network.tokens) == 1}
         self._queries: dict[str, tuple[Coordinates, ...]] = {}  # of a head: see `_factor`
         for node in network.nodes:
             self._thin[node.id] = self._is_thin(node)
-            self._values[node.id] = self._value(node)
+            self.values[node.id] = self._value(node)
 
     # -- values --
 
@@ -102,7 +102,7 @@ class FirstVariation:
         return head_of_one or self._thin[node.inputs[0]]
 
     def _value(self, node: Node) -> _Rows:
-        inputs = [self._values[source] for source in node.inputs]
+        inputs = [self.values[source] for source in node.inputs]
         match node.layer:
             case Linear():
                 return self._product(self._matrix(node, "W"), inputs[0])
@@ -166,7 +166,7 @@ class FirstVariation:
         return not any(changes[self.network.output])
 
     def _change(self, node: Node, changes: dict[str, _Rows], field: _Field) -> _Rows:
-        rows, change = self._values[node.inputs[0]], changes[node.inputs[0]]
+        rows, change = self.values[node.inputs[0]], changes[node.inputs[0]]
         match node.layer:
             case Linear():
                 return self._changed_product(self._matrix(node, "W"), rows, change, field)
@@ -231,7 +231,7 @@ class FirstVariation:
         found = [_tagged(node.id, row) for row in vectors]
         factor = self._factor(node, queries, keys)
         if factor:
-            for total, row in zip(found, self._values[node.id], strict=True):
+            for total, row in zip(found, self.values[node.id], strict=True):
                 add_multiple(total, row, self.budget, factor)
         return found
 

@@ -313,11 +313,12 @@ def algebra(which):
         "open": lambda: la.monomial((2, 3, 2)),
         "part": lambda: la.monomial((3, 3, 2, 1)),
         "none": lambda: la.deep_linear(2, 2),
+        "images": lambda: la.lightning((2, 3, 2), (1, 1)),
     }
     return json.dumps(symmetry_certificate(networks[which]()).to_json())
 
 
-@pytest.mark.parametrize("which", ["chain", "orthogonal", "open", "part", "none"])
+@pytest.mark.parametrize("which", ["chain", "orthogonal", "open", "part", "none", "images"])
 def test_algebras_are_valid(which):
     found = verifier.check(json.loads(algebra(which)))
     assert found.verdict == "valid"
@@ -347,6 +348,13 @@ ALGEBRAS = {
     "fields in another order": (
         "chain", lambda c: c["witness"]["symmetries"]["fields"].insert(
             0, c["witness"]["symmetries"]["fields"].pop(1)), "factors"),
+    "a factor for a field of degree two": (
+        "images", lambda c: c["claim"]["factors"].append({"algebra": "torus", "size": 1}), "factors"),
+    "a linear field after one of degree two": (
+        "images", lambda c: c["witness"]["symmetries"]["fields"].append(
+            c["witness"]["symmetries"]["fields"].pop(0)), "factors"),
+    "a field of degree two with one sign changed": (
+        "images", lambda c: c["witness"]["symmetries"]["fields"][-1][0].__setitem__(2, 7), "symmetry"),
     "a field twice": (
         "open",
         lambda c: (c["witness"]["symmetries"]["fields"].append(c["witness"]["symmetries"]["fields"][0]),
@@ -369,7 +377,7 @@ def test_false_algebras_are_rejected(case):
     assert (found.verdict, found.check) == ("invalid", check), found
 
 
-@pytest.mark.parametrize("which", ["chain", "orthogonal", "part"])
+@pytest.mark.parametrize("which", ["chain", "orthogonal", "part", "images"])
 def test_every_field_of_an_algebra_counts(which):
     certificate = json.loads(algebra(which))
     rng = random.Random(which)

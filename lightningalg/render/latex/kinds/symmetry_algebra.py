@@ -28,6 +28,7 @@ class AlgebraInstance:
     label: int
     network: Network
     fields: int
+    linear: int
     rank: int
     fills: bool
     algebra: Tex
@@ -64,8 +65,23 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> AlgebraIn
         bound = {"method": "symmetry", "value": network.parameters - k, "steps": steps}
         upper = read_upper_bound(network, bound, description)
     return AlgebraInstance(
-        label, network, m, k, fills, _algebra(claim["factors"]), upper, lower, certificate["sha256"], verdict
+        label,
+        network,
+        m,
+        _linear(steps["fields"]),
+        k,
+        fills,
+        _algebra(claim["factors"]),
+        upper,
+        lower,
+        certificate["sha256"],
+        verdict,
     )
+
+
+def _linear(fields: Sequence[Sequence[Sequence[Any]]]) -> int:
+    """Return how many fields are linear in the parameters."""
+    return sum(all(len(monomial) == 1 for _, monomial, _ in field) for field in fields)
 
 
 def _algebra(factors: Sequence[Mapping[str, Any]] | None) -> Tex:
