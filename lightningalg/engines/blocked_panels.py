@@ -155,6 +155,13 @@ class DirectPanel(Panel):
         )  # fmt: skip
 
     def _eliminate(self, block: np.ndarray, order: np.ndarray) -> int:
+        if len(block) == 1:  # a single row is contiguous however it is cut
+            return super()._eliminate(block, order)
+        if block.flags.c_contiguous:
+            # for numba a whole matrix has another type than a part: all would be compiled again
+            wider = np.empty((block.shape[0] + 1, block.shape[1] + 1), dtype=block.dtype)
+            wider[:-1, :-1] = block
+            block = wider[:-1, :-1]
         return self._direct.factor_panel(
             self._direct.dgemm, block, self.columns, self.lower, self._inverse, order, self._pivots,
             self._multiples, self._base, _SMALL_PRODUCT, *self._arithmetic.field.constants,

@@ -8,7 +8,7 @@ from typing import Any
 from lightningalg.errors import LightningAlgError
 from lightningalg.networks.network import INPUT, Network
 from lightningalg.networks.spec import network_from_table
-from lightningalg.render.html.charts import GraphNode, layered_graph, pattern
+from lightningalg.render.html.charts import GraphNode, layered_graph, pattern, strata_diagram
 from lightningalg.render.html.records import Figure
 
 _MOST_NODES = 40
@@ -31,7 +31,7 @@ def certificate_figures(certificate: Mapping[str, Any], name: str) -> list[Figur
     if not isinstance(table, Mapping):
         return []
     network = network_from_table(table)
-    figures = []
+    figures = _strata(certificate, name)
     if len(network.nodes) <= _MOST_NODES:
         figures.append(
             Figure(
@@ -42,6 +42,30 @@ def certificate_figures(certificate: Mapping[str, Any], name: str) -> list[Figur
     if sparsity is not None:
         figures.append(Figure(*_captioned(sparsity, network, name)))
     return figures
+
+
+#: kind, the two lists of strata in its claim with their marks and words
+_STRATA = {
+    "singular-locus": (("singular", "refuted", "singular"), ("smooth", "certified", "smooth")),
+    "boundary": (("boundary", "refuted", "boundary"), ("not_boundary", "certified", "not boundary")),
+}
+
+
+def _strata(certificate: Mapping[str, Any], name: str) -> list[Figure]:
+    """Return the diagram of orbits of a certificate on one layer's strata."""
+    lists = _STRATA.get(str(certificate.get("kind")))
+    if lists is None:
+        return []
+    claim = certificate["claim"]
+    found = [(*map(int, stratum), mark) for key, mark, _ in lists for stratum in claim[key]]
+    if len(found) > 400:
+        return []
+    (_, _, first), (_, _, second) = lists
+    caption = (
+        f"The orbits of {name} by rk V, rk A and (below each mark) m, the dimension in which the row space "
+        f"of V meets the column space of A. Red: {first}; green: {second}."
+    )
+    return [Figure(strata_diagram(found, "Orbits"), caption)]
 
 
 def _graph(network: Network) -> str:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+import lightningalg as la
 from lightningalg.errors import InputError
 from lightningalg.render.html import render_report
-from lightningalg.render.html.charts import GraphNode, Point, layered_graph, pattern, scatter
+from lightningalg.render.html.charts import GraphNode, Point, layered_graph, pattern, scatter, strata_diagram
+from lightningalg.worksheets.figures import certificate_figures
 from lightningalg.worksheets.model import read_worksheet
 from lightningalg.worksheets.report import read_report
 from lightningalg.worksheets.runner import run_worksheets
@@ -273,3 +275,20 @@ def test_cycles_do_not_hang():
 def test_a_pattern_has_one_square_for_each_entry():
     svg = pattern([[True, False, True], [False, False, True]], {"Q": (0, 2), "V": (2, 3)}, "T")
     assert sum(rect["class"] == "entry" for rect in shapes(svg, "rect")) == 3
+
+
+def test_strata_stand_where_their_ranks_say():
+    svg = strata_diagram(
+        [(0, 0, 0, "refuted"), (1, 1, 0, "certified"), (1, 1, 1, "refuted"), (2, 1, 1, "a")], "T"
+    )
+    zero, first, second, above = sorted(
+        shapes(svg, "circle"), key=lambda c: (-float(c["cy"]), float(c["cx"]))
+    )
+    assert float(zero["cy"]) > float(first["cy"]) == float(second["cy"]) > float(above["cy"])
+    assert float(zero["cx"]) < float(first["cx"]) < float(second["cx"])
+
+
+def test_certificates_on_strata_have_a_diagram():
+    net = la.lightning((2, 1), (1,))
+    figures = certificate_figures(la.singular_points(net).to_json(), "small")
+    assert "Red: singular; green: smooth" in figures[0].caption and figures[0].svg.count("<circle") == 3

@@ -183,6 +183,59 @@ def _columns(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str
     return column
 
 
+def strata_diagram(strata: Sequence[tuple[int, int, int, str]], title: str) -> str:
+    """Return the orbits (rk V, rk A, m) of one layer, each a mark of the class given with it.
+
+    Columns are rk A, rows rk V; orbits with equal ranks stand side by side, m increasing.
+
+    Examples
+    --------
+    >>> svg = strata_diagram([(0, 0, 0, "refuted"), (1, 1, 0, "certified"), (1, 1, 1, "refuted")], "Strata")
+    >>> svg.count("<circle"), svg.count("rk A")
+    (3, 1)
+    """
+    cells: dict[tuple[int, int], list[tuple[int, str]]] = {}
+    for r, s, m, mark in strata:
+        cells.setdefault((r, s), []).append((m, mark))
+    widest = max(map(len, cells.values()), default=1)
+    side = max(54.0, 22.0 * widest + 14)
+    rows = sorted({r for r, _ in cells}, reverse=True)
+    columns = sorted({s for _, s in cells})
+    left, top = 58.0, 10.0
+    body = []
+    for j, s in enumerate(columns):
+        x = left + (j + 0.5) * side
+        body.append(
+            f'<text class="tick" x="{x:g}" y="{top + len(rows) * side + 16:g}" '
+            f'text-anchor="middle">{s}</text>'
+        )
+    for i, r in enumerate(rows):
+        y = top + (i + 0.5) * side
+        body.append(f'<text class="tick" x="{left - 10:g}" y="{y + 4:g}" text-anchor="end">{r}</text>')
+        for j, s in enumerate(columns):
+            x, found = left + (j + 0.5) * side, sorted(cells.get((r, s), []))
+            if found:
+                body.append(
+                    f'<rect class="frame" x="{x - side / 2 + 2:g}" y="{y - side / 2 + 2:g}" '
+                    f'width="{side - 4:g}" height="{side - 4:g}" rx="6"/>'
+                )
+            for k, (m, mark) in enumerate(found):
+                place = x + 20 * (k - (len(found) - 1) / 2)
+                body.append(
+                    f'<circle class="point {escape(mark)}" cx="{place:g}" cy="{y - 6:g}" r="6.5">'
+                    f"<title>rk V = {r}, rk A = {s}, m = {m}</title></circle>"
+                    f'<text class="tick" x="{place:g}" y="{y + 15:g}" text-anchor="middle">{m}</text>'
+                )
+    width, height = left + len(columns) * side + 10, top + len(rows) * side + 42
+    body += [
+        f'<text class="axis" x="{left + len(columns) * side / 2:g}" y="{height - 6:g}" '
+        f'text-anchor="middle">rk A</text>',
+        f'<text class="axis" transform="translate(16 {top + len(rows) * side / 2:g}) rotate(-90)" '
+        f'text-anchor="middle">rk V</text>',
+    ]
+    return _svg(width, height, title, body, "strata")
+
+
 def pattern(rows: Sequence[Sequence[bool]], blocks: Mapping[str, tuple[int, int]], title: str) -> str:
     """Return the picture of a matrix' non-zero entries; ``blocks`` names ranges of columns, ends excluded.
 
