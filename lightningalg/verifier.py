@@ -492,6 +492,18 @@ def parse_network(value: Any) -> Network:
 # ------------------------------------------------------------------------------------------------------------
 
 
+def stream_modulo(seed: str | None, label: str, count: int, prime: int) -> tuple[int, ...]:
+    """The first ``count`` values of the stream of a label: SHA-256 in counter mode, modulo p."""
+    start = hashlib.sha256(f"{FORMAT}/1|{seed}|{label}|".encode("ascii"))
+    digests = []
+    for block in range(-(-count // 8)):
+        state = start.copy()
+        state.update(b"%d" % block)
+        digests.append(state.digest())
+    words = struct.unpack(f">{8 * len(digests)}I", b"".join(digests))
+    return tuple([word % prime for word in words[:count]])
+
+
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """Residues for the parameters, the inputs X_j and the functionals Y_j."""
@@ -508,16 +520,8 @@ class Sampling:
         return MAX_SAMPLES if self.seed is not None else min(MAX_SAMPLES, len(self.sample_values))
 
     def stream(self, label: str, count: int) -> tuple[int, ...]:
-        """The first ``count`` values of the stream of a label: SHA-256 in counter mode, modulo p."""
-        start = hashlib.sha256(f"{FORMAT}/1|{self.seed}|{label}|".encode("ascii"))
-        digests = []
-        for block in range(-(-count // 8)):
-            state = start.copy()
-            state.update(b"%d" % block)
-            digests.append(state.digest())
-        words = struct.unpack(f">{8 * len(digests)}I", b"".join(digests))
-        prime = self.prime
-        return tuple([word % prime for word in words[:count]])
+        """The first ``count`` values of the stream of a label."""
+        return stream_modulo(self.seed, label, count, self.prime)
 
     def parameters(self, number: int = 0) -> tuple[int, ...]:
         """The parameter point, or a further one (by seed only)."""
@@ -2294,6 +2298,25 @@ class Composition:
         needs(case in DEFECTIVE, f"{case} is not one of the exceptional cases")
         return math.comb(e + degree - 1, degree) - 1
 
+    def flattening(self, derivation: dict[str, Any], i: int, j: int) -> int:
+        stages = self.stages[i + 1 : j + 1]
+        needs(len(stages) == 2 and not any(stage.heads for stage in stages), "not two linear stages")
+        e, powers, o = self.effective[i : j + 1]
+        r = stages[1].degree
+        needs(r >= 2, f"degree {r}, at least 2 is needed")
+        wedge = integer(derivation["wedge"], "upper bound", "wedge", 0, o - 1)
+        split = integer(derivation["split"], "upper bound", "split", 1, r - 1)
+        small = max(e, o, r) <= MAX_FLATTENING
+        sizes = [(wedge + 1, split), (wedge, r - split)] if small else []
+        counts = [math.comb(o, k) * math.comb(e + p - 1, p) for k, p in sizes]
+        forms = o * math.comb(e + r - 1, r) if small else MAX_FLATTENING**2 + 1
+        fits = small and max(counts) <= MAX_FLATTENING and forms <= MAX_FLATTENING**2
+        require_supported(fits, f"a flattening of {o} forms of degree {r} in {e} variables")
+        rank = generic_flattening_rank(r, e, o, wedge, split)
+        most = powers * math.comb(o - 1, wedge)
+        needs(most < rank, f"{powers} powers have a flattening of rank <= {most}, rank {rank} was found")
+        return forms - 1
+
     # -- derivations ----------------------------------------------------------------------------------------
 
     def verify(self, derivation: Any, i: int, j: int) -> int:
@@ -2302,7 +2325,7 @@ class Composition:
         require(isinstance(derivation, dict), "upper bound", f"{what} is {{}}, not an object", derivation)
         argument = derivation.get("argument")
         is_cut = argument == "cut"
-        keys = ("at", "gauge", "parts") if is_cut else ()
+        keys = {"cut": ("at", "gauge", "parts"), "flattening": ("wedge", "split")}.get(str(argument), ())
         fields(derivation, "upper bound", what, ("from", "to", "argument", "dimension", *keys))
         compare("upper bound", f"{what}, from", derivation["from"], i)
         compare("upper bound", f"{what}, to", derivation["to"], j)
@@ -2310,13 +2333,17 @@ class Composition:
         if is_cut:
             dimension = self.verify_cut(derivation, i, j, what)
         else:
-            require(argument in ARGUMENTS, "upper bound", f"{what}: no argument {{}}", argument)
-            dimension = self.verify_argument(argument, i, j, what)
+            known = argument in ARGUMENTS or argument == "flattening"
+            require(known, "upper bound", f"{what}: no argument {{}}", argument)
+            dimension = self.verify_argument(derivation, i, j, what)
         compare("upper bound", f"{what}, dimension by {argument}", derivation["dimension"], encode(dimension))
         return dimension
 
-    def verify_argument(self, argument: str, i: int, j: int, what: str) -> int:
+    def verify_argument(self, derivation: dict[str, Any], i: int, j: int, what: str) -> int:
+        argument = derivation["argument"]
         try:
+            if argument == "flattening":
+                return self.flattening(derivation, i, j)
             return ARGUMENTS[argument](self, i, j)
         except InvalidError as error:
             raise InvalidError("upper bound", f"{what} by {argument}: {error.found}") from None
@@ -2343,7 +2370,33 @@ ARGUMENTS: dict[str, Callable[[Composition, int, int], int]] = {
     "quadratic": Composition.quadratic,
     "alexander-hirschowitz": Composition.alexander_hirschowitz,
 }
+MAX_FLATTENING = 400  # rows, and columns
+FLATTENING_PRIME = 8388593
 DEFECTIVE = {(3, 5, 7), (4, 3, 5), (4, 4, 9), (4, 5, 14)}  # (degree, variables, powers)
+
+
+def generic_flattening_rank(r: int, e: int, o: int, wedge: int, split: int) -> int:
+    """A lower bound of the rank of the flattening of general forms: that of drawn ones modulo a prime."""
+    monomials = list(itertools.combinations_with_replacement(range(e), r))
+    place = {m: k for k, m in enumerate(monomials)}
+    drawn = stream_modulo("0", "flattening", o * len(monomials), FLATTENING_PRIME)
+    columns = [
+        (chosen, b)
+        for chosen in itertools.combinations(range(o), wedge)
+        for b in itertools.combinations_with_replacement(range(e), r - split)
+    ]
+    rows = []
+    for larger in itertools.combinations(range(o), wedge + 1):
+        # the form that a larger set has beyond a smaller one, and its sign, for the smaller sets within it
+        extra = {larger[:k] + larger[k + 1 :]: (i, (-1) ** k) for k, i in enumerate(larger)}
+        for a in itertools.combinations_with_replacement(range(e), split):
+            row = []
+            for chosen, b in columns:
+                i, sign = extra.get(chosen, (0, 0))
+                value = drawn[i * len(monomials) + place[tuple(sorted(a + b))]] if sign else 0
+                row.append(sign * value % FLATTENING_PRIME)
+            rows.append(row)
+    return rank_of_residues(rows, FLATTENING_PRIME)
 
 
 def check_composition(steps: Any, network: Network) -> int:

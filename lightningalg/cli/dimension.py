@@ -103,6 +103,7 @@ _SEGMENTS = {
     "flag": "flags of subspaces and the torus of scalings",
     "coefficients": "the space of coefficients, of bounded rank",
     "quadratic": "a quadratic form of bounded rank",
+    "flattening": "sums of so few powers satisfy a determinantal equation",
     "alexander-hirschowitz": "an exception of the Alexander-Hirschowitz theorem (by theorem)",
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from lightningalg.certificates import UpperBound
 from lightningalg.networks.network import Network
+from lightningalg.rank.flattenings import MAX_SIZE, defective_flattening
 from lightningalg.rank.stages import Stages, stages_of
 from lightningalg.rank.upper_bounds.flag import flag_count
 from lightningalg.rank.varieties import bounded_rank, bounded_rank_rectangular, symmetric_bounded_rank
@@ -60,6 +61,7 @@ class _Search:
     def _arguments(self, start: int, stop: int) -> Iterator[Derivation]:
         for argument, dimension in self._direct(start, stop):
             yield dimension, {"from": start, "to": stop, "argument": argument, "dimension": dimension}
+        yield from self._flattenings(start, stop)
         for at in range(start + 1, stop):
             left, left_steps = self.best(start, at)
             right, right_steps = self.best(at, stop)
@@ -145,6 +147,21 @@ class _Search:
             yield "quadratic", rank * e - rank * (rank - 1) // 2
         elif (degree, e, terms) in EXCEPTIONS:
             yield "alexander-hirschowitz", comb(e + degree - 1, degree) - 1
+
+    def _flattenings(self, start: int, stop: int) -> Iterator[Derivation]:
+        """Combinations of few powers that do not fill the space of forms, by a determinantal equation."""
+        inner = self.stages.stages[start:stop]
+        if len(inner) != 2 or inner[0].heads or inner[1].heads or inner[1].degree == 1:
+            return
+        e, powers, out = self.stages.effective[start : stop + 1]
+        degree = inner[1].degree
+        if max(e, out, degree) > MAX_SIZE or comb(e + degree - 1, degree) * out > MAX_SIZE**2:
+            return
+        found = defective_flattening(degree, e, out, powers)
+        if found is not None:
+            dimension = out * comb(e + degree - 1, degree) - 1
+            steps = {"from": start, "to": stop, "argument": "flattening", "dimension": dimension}
+            yield dimension, {**steps, "wedge": found[0], "split": found[1]}
 
 
 def _full(stage: Any) -> bool:

@@ -68,6 +68,9 @@ BY_HAND = {
     "fourth powers": lambda: by_hand(
         la.monomial((3, 5, 1), degree=4), leaf(0, 2, "alexander-hirschowitz", 14)
     ),
+    "flattening": lambda: by_hand(
+        la.monomial((4, 5, 3), degree=2), {**leaf(0, 2, "flattening", 29), "wedge": 1, "split": 1}
+    ),
     "mixing": lambda: by_hand(la.lightning((3, 3), (3,), heads=2), leaf(0, 1, "mixing", 32)),
     "ideal": lambda: by_hand(la.lightning((5, 1), (5,), heads=3), leaf(0, 1, "span", 6 + 5 * (15 - 3))),
     "ideal, one token": lambda: by_hand(

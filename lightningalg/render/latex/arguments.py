@@ -8,9 +8,10 @@ positions, so that equal steps can share a line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
+from typing import Any
 
 from lightningalg.render.latex.bounds import (
     UpperBound,
@@ -19,7 +20,7 @@ from lightningalg.render.latex.bounds import (
     expect,
     matrices,
 )
-from lightningalg.render.latex.escape import Tex, number
+from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.flag import flag_bound
 from lightningalg.render.latex.stages import Stage, Stages
 from lightningalg.render.latex.typeset import sequence, summation
@@ -52,6 +53,7 @@ class _Segment:
     stages: Stages
     i: int
     j: int
+    tree: Mapping[str, Any]
 
     @property
     def inner(self) -> tuple[Stage, ...]:
@@ -75,8 +77,8 @@ class _Segment:
         return "one token" if self.one else "several tokens"
 
 
-def argue(name: str, stages: Stages, i: int, j: int) -> Argument:
-    """Return the bound that an argument gives for the stages i+1, ..., j.
+def argue(name: str, stages: Stages, i: int, j: int, tree: Mapping[str, Any]) -> Argument:
+    """Return the bound that an argument gives for the stages i+1, ..., j; ``tree`` has its numbers.
 
     Raises
     ------
@@ -84,7 +86,7 @@ def argue(name: str, stages: Stages, i: int, j: int) -> Argument:
         If the argument is unknown or does not apply.
     """
     expect(name in _ARGUMENTS, f"argument {name[:40]!r} is unknown")
-    return _ARGUMENTS[name](_Segment(stages, i, j))
+    return _ARGUMENTS[name](_Segment(stages, i, j, tree))
 
 
 def _applies(condition: bool, name: str, x: _Segment) -> None:
@@ -310,6 +312,27 @@ def _alexander_hirschowitz(x: _Segment) -> Argument:
     return Argument("alexander-hirschowitz", comb(x.e + degree - 1, degree) - 1, formula, body, why, used)
 
 
+def _flattening(x: _Segment) -> Argument:
+    fits = len(x.inner) == 2 and not x.inner[0].heads and not x.inner[1].heads and x.inner[1].degree > 1
+    _applies(fits, "flattening", x)
+    r, terms = x.inner[1].degree, x.stages.effective[x.i + 1]
+    k, p = integer(x.tree["wedge"]), integer(x.tree["split"])
+    _applies(0 <= k < x.o and 0 < p < r, "flattening", x)
+    sizes = [comb(x.o, k + 1) * comb(x.e + p - 1, p), comb(x.o, k) * comb(x.e + r - p - 1, r - p)]
+    most = terms * comb(x.o - 1, k)
+    formula = Tex(rf"{number(x.o)}\binom{{{number(x.e + r - 1)}}}{{{number(r)}}}-1")
+    count = "one form" if x.o == 1 else f"${number(x.o)}$ forms"
+    forms = rf"{count} of degree ${number(r)}$ in ${number(x.e)}$ variables"
+    body = Tex(
+        rf"combinations of ${number(terms)}$ powers, {forms}; their flattening for "
+        rf"$(k,p)=({number(k)},{number(p)})$, of size ${number(sizes[0])}\times {number(sizes[1])}$, has "
+        rf"rank at most ${number(most)}$, and that of general forms a larger one, as the verifier computes "
+        r"(\cref{lem:flattening})"
+    )
+    why = Tex(rf"only see {forms} whose flattening has rank at most ${number(most)}$")
+    return Argument("flattening", x.o * comb(x.e + r - 1, r) - 1, formula, body, why)
+
+
 _ARGUMENTS: dict[str, Callable[[_Segment], Argument]] = {
     "linear": _linear,
     "heads": _heads,
@@ -319,6 +342,7 @@ _ARGUMENTS: dict[str, Callable[[_Segment], Argument]] = {
     "flag": _flag,
     "coefficients": _coefficients,
     "quadratic": _quadratic,
+    "flattening": _flattening,
     "alexander-hirschowitz": _alexander_hirschowitz,
 }
 
@@ -332,5 +356,6 @@ LEMMAS = {
     "flag": "prop:flag",
     "coefficients": "lem:coefficients",
     "quadratic": "lem:quadratic",
+    "flattening": "lem:flattening",
     "alexander-hirschowitz": "lem:powers",
 }

@@ -53,10 +53,10 @@ def read_derivation(stages: Stages, tree: Mapping[str, Any], i: int, j: int) -> 
     expect(isinstance(name, str), "an argument is not a text")
     expect((integer(tree["from"]), integer(tree["to"])) == (i, j), "the segments do not fit together")
     if name != "cut":
-        expect(
-            set(tree) == {"from", "to", "argument", "dimension"}, "a derivation has other keys than it should"
-        )
-        argument = argue(name, stages, i, j)
+        keys = {"from", "to", "argument", "dimension"}
+        keys |= {"wedge", "split"} if name == "flattening" else set()
+        expect(set(tree) == keys, "a derivation has other keys than it should")
+        argument = argue(name, stages, i, j, tree)
         node = Node(i, j, argument.dimension, argument)
     else:
         keys = {"from", "to", "argument", "dimension", "at", "gauge", "parts"}
