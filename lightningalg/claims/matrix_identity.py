@@ -14,7 +14,8 @@ from lightningalg.claims.provenance import provenance
 from lightningalg.errors import InputError, UnsupportedError
 from lightningalg.networks.matrix import Matrix
 from lightningalg.symmetry.matrix_formula import declare, parse_expression
-from lightningalg.symmetry.matrix_words import Expression, Size, Term, WordAlgebra, number_to_json
+from lightningalg.symmetry.matrix_words import Expression, WordAlgebra
+from lightningalg.symmetry.word_sums import Size, Term, number_to_json
 
 CERTIFIED = "certified"
 REFUTED = "refuted"

@@ -16,8 +16,9 @@ from lightningalg.errors import InputError
 from lightningalg.networks.base import shown
 from lightningalg.networks.network import Network
 from lightningalg.networks.spec import KINDS, network_from_table, parse_toml
+from lightningalg.worksheets.fields import integer_range
 from lightningalg.worksheets.formula import Formula
-from lightningalg.worksheets.model import integer_range, standard_variables
+from lightningalg.worksheets.model import standard_variables
 
 MAX_BYTES = 2**20
 #: architectures of one sweep

@@ -12,20 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from math import inf, lcm, log2
 
 import numpy as np
 
-from lightningalg.certificates.sampling import stream_bytes
 from lightningalg.engines.primes import previous_prime
 from lightningalg.engines.rational_matrices import rational_reconstruction
-from lightningalg.engines.residue_arrays import DEFAULT_PRIME, ResidueField, TapedArray
+from lightningalg.engines.residue_arrays import DEFAULT_PRIME
 from lightningalg.engines.small_matrices import have_full_column_rank
 from lightningalg.errors import ContradictionError, TooLargeError
-from lightningalg.maps.grading import largest_matrix
-from lightningalg.networks.matrix import Matrix
 from lightningalg.networks.network import Network
 from lightningalg.symmetry.fields import PolynomialField, times_parameter
+from lightningalg.symmetry.samples import Samples, sample
 from lightningalg.symmetry.weights import (
     EngineChoice,
     TermIndex,
@@ -47,77 +44,8 @@ _LIFT_PRIMES = 4
 _SMALL = 40
 #: entries of one such stack (32 MB)
 _STACK_ENTRIES = 2**22
-#: points for each prime of the check of an identity
-CHECK_POINTS = 4
-_CHUNK_ENTRIES = 2**17
 
 Progress = Callable[[str], None]
-
-
-# -- samples ------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """N points modulo p, each with the gradient of one random functional of the output at one random
-    input."""
-
-    prime: int
-    points: np.ndarray
-    gradients: np.ndarray
-
-
-def sample(network: Network, prime: int, seed: str, label: str, count: int) -> Samples:
-    """Return samples at pairwise different points; everything is decided by the arguments.
-
-    Examples
-    --------
-    >>> import lightningalg as la
-    >>> sample(la.lightning((2, 2), (2,)), DEFAULT_PRIME, "0", "symmetry", 5).gradients.shape
-    (5, 12)
-    """
-    field = ResidueField(prime)
-    n, tokens = network.parameter_count, network.tokens
-    shapes = {
-        "parameters": (n,),
-        "input": (network.width, tokens),
-        "functional": (network.output_width, tokens),
-    }
-    drawn = {
-        kind: _residues(field, seed, f"{label}/{kind}", (count, *shape)) for kind, shape in shapes.items()
-    }
-    step = max(1, _CHUNK_ENTRIES // max(n, largest_matrix(network)))
-    parts = [
-        _gradients(network, field, {kind: values[start : start + step] for kind, values in drawn.items()})
-        for start in range(0, count, step)
-    ]
-    gradients = np.concatenate(parts)
-    return Samples(prime, field.to_integers(drawn["parameters"]), field.to_integers(gradients))
-
-
-def _residues(field: ResidueField, seed: str, label: str, shape: tuple[int, ...]) -> np.ndarray:
-    words = np.frombuffer(stream_bytes(seed, label, int(np.prod(shape))), dtype=">u4")
-    return field.from_integers(words.astype(np.int64)).reshape(shape)
-
-
-def _gradients(network: Network, field: ResidueField, drawn: dict[str, np.ndarray]) -> np.ndarray:
-    points = drawn["parameters"]
-    leaves = {
-        (b.node, b.name): TapedArray(
-            field, points[:, b.offset : b.offset + b.size].reshape(len(points), *b.shape)
-        )
-        for b in network.parameter_blocks
-    }
-    output = network.forward(leaves, TapedArray.constant(field, drawn["input"]))
-    found = output.gradients(drawn["functional"], list(leaves.values()))
-    result = np.zeros(points.shape)
-    for block, gradient in zip(network.parameter_blocks, found, strict=True):
-        if gradient is not None:
-            result[:, block.offset : block.offset + block.size] = gradient.reshape(len(points), -1)
-    return result
-
-
-# -- discovery ----------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,118 +328,3 @@ def _lifted(
 def _chinese_remainder(a: np.ndarray, m: int, b: np.ndarray, p: int) -> np.ndarray:
     """Return the residues modulo m p that are a modulo m and b modulo p."""
     return a + m * ((b.astype(object) - a) * pow(m, -1, p) % p)
-
-
-# -- checking identities on samples -------------------------------------------
-
-
-class _Total:
-    """A matrix-like known by the largest total degree of its entries in all parameters and inputs."""
-
-    __slots__ = ("degree",)
-
-    def __init__(self, degree: int):
-        self.degree = degree
-
-    def __add__(self, other: _Total) -> _Total:
-        return _Total(max(self.degree, other.degree))
-
-    def __mul__(self, other: _Total) -> _Total:
-        return _Total(self.degree + other.degree)
-
-    __matmul__ = __mul__
-    add_column = __add__
-
-    @property
-    def T(self) -> _Total:
-        return self
-
-    def take_rows(self, numbers: Sequence[int]) -> _Total:
-        return self
-
-    def reshape(self, rows: int) -> _Total:
-        return self
-
-
-def total_degree(network: Network) -> int:
-    """Return the total degree of the map in all parameters and inputs.
-
-    Examples
-    --------
-    >>> import lightningalg as la
-    >>> total_degree(la.lightning((3, 3, 3), (2, 2)))
-    21
-    """
-    one = _Total(1)
-    parameters = {(b.node, b.name): one for b in network.parameter_blocks}
-    return network.forward(parameters, one).degree
-
-
-def sum_of_coefficients(network: Network) -> int:
-    """Return the largest sum of the coefficients of an output entry: its value where everything is one.
-
-    Examples
-    --------
-    >>> import lightningalg as la
-    >>> sum_of_coefficients(la.deep_linear(3, 2, 3))
-    6
-    """
-    ones = {(b.node, b.name): Matrix([[1] * b.shape[1]] * b.shape[0]) for b in network.parameter_blocks}
-    output = network.forward(ones, Matrix([[1] * network.tokens] * network.width))
-    return max(int(entry) for row in output.rows for entry in row)
-
-
-@dataclass(frozen=True, slots=True)
-class RandomCheck:
-    """The result of testing an identity at random points modulo several primes.
-
-    ``failure_probability`` bounds the probability that a field that is no symmetry passes: the product of
-    the primes exceeds every coefficient of ``D phi w``, so that one of them keeps it non-zero, and for that
-    one every point is a zero with probability at most ``degree / p`` (Schwartz and Zippel).
-    ``log2_failure`` is its logarithm, which does not underflow.
-    """
-
-    passed: bool
-    log2_failure: float
-
-    @property
-    def failure_probability(self) -> float:
-        """2 to ``log2_failure``; smallest positive number where that underflows."""
-        return max(2.0**self.log2_failure, 5e-324) if self.log2_failure > -inf else 0.0
-
-
-def check_on_samples(
-    network: Network, fields: Sequence[PolynomialField], *, seed: str, prime: int = DEFAULT_PRIME
-) -> list[RandomCheck]:
-    """Test ``D phi(theta) w(theta) = 0`` for every field at fresh points, with an explicit failure
-    probability.
-
-    Examples
-    --------
-    >>> import lightningalg as la
-    >>> scaling = PolynomialField.of({(0, (0,)): 1, (1, (1,)): -1})
-    >>> wrong = PolynomialField.of({(0, (0,)): 1})
-    >>> [c.passed for c in check_on_samples(la.deep_linear(1, 1, 1), [scaling, wrong], seed="0")]
-    [True, False]
-    """
-    if not fields:
-        return []
-    degree = total_degree(network) + max(field.degree for field in fields)
-    height = max(_height(field) for field in fields) * sum_of_coefficients(network) * degree
-    bits, passed, p = 0.0, np.ones(len(fields), dtype=bool), prime
-    while True:  # until the primes multiply to more than every coefficient, and at least two
-        samples = sample(network, p, seed, "identity", CHECK_POINTS)
-        for number, field in enumerate(fields):
-            passed[number] &= not field.pairing_mod(samples.gradients, samples.points, p).any()
-        bits += log2(p)
-        if bits > height.bit_length() + 1 and p != prime:
-            break
-        p = previous_prime(p)
-    failure = CHECK_POINTS * (log2(degree) - log2(p))
-    return [RandomCheck(bool(ok), min(0.0, failure)) for ok in passed]
-
-
-def _height(field: PolynomialField) -> int:
-    """Return the sum of absolute values of the coefficients, denominators cleared."""
-    denominator = lcm(*(value.denominator for _, _, value in field.terms))
-    return int(sum(abs(value) * denominator for _, _, value in field.terms))

@@ -20,7 +20,8 @@ from fractions import Fraction
 from typing import NoReturn
 
 from lightningalg.errors import InputError
-from lightningalg.symmetry.matrix_words import Expression, MatrixSymbol, Size, WordAlgebra, number_to_json
+from lightningalg.symmetry.matrix_words import Expression, MatrixSymbol, WordAlgebra
+from lightningalg.symmetry.word_sums import Size, number_to_json
 
 MAX_LENGTH = 20_000
 MAX_NESTING = 30

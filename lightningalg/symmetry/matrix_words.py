@@ -12,85 +12,33 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
-from lightningalg.errors import InputError, ShapeError, TooLargeError
+from lightningalg.errors import InputError, ShapeError
+from lightningalg.symmetry.word_sums import (
+    MAX_EXPONENT,
+    Budget,
+    Letter,
+    NormalForm,
+    Powers,
+    Shape,
+    Size,
+    Terms,
+    add,
+    clip,
+    in_order,
+    multiply,
+    number_from_json,
+    shape_text,
+    transpose,
+)
 
-MAX_TERMS = 100_000  # of a sum or a product before collecting (FORMAT.md section 6)
-MAX_LETTERS = 10_000  # of a word
 MAX_DEPTH = 32  # arrays within arrays; a certificate has 40 levels and spends up to 4 above an expression
-_MAX_STEPS = 1_000_000  # letters written in one expansion: a second, and well within the verifier's limits
-_MAX_BITS = 1990  # of a coefficient: 600 digits
-_MAX_EXPONENT = 2**53
 _MAX_SIZE = 1_000_000
 
-Size = str | int
-Shape = tuple[Size, Size]
 Expression = Sequence[Any]
-Powers = tuple[tuple[str, int], ...]  # of scalars: sorted by name, no zero exponents
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{0,31}")
-_RATIONAL = re.compile(r"-?[1-9][0-9]{0,599}(/[1-9][0-9]{0,599})?")
-
-
-class Letter(NamedTuple):
-    """A symbol, perhaps transposed and inverted.
-
-    Examples
-    --------
-    >>> str(Letter("G", True, True)), str(Letter("G", False, True).transpose.inverse_letter)
-    ('G^-T', "G'")
-    """
-
-    name: str
-    transposed: bool = False
-    inverse: bool = False
-
-    @property
-    def transpose(self) -> Letter:
-        """The letter of the transposed matrix."""
-        return Letter(self.name, not self.transposed, self.inverse)
-
-    @property
-    def inverse_letter(self) -> Letter:
-        """The letter that cancels this one."""
-        return Letter(self.name, self.transposed, not self.inverse)
-
-    def __str__(self) -> str:
-        mark = ("^-T" if self.transposed else "^-1") if self.inverse else "'" if self.transposed else ""
-        return self.name + mark
-
-
-Word = tuple[Letter, ...]
-_Terms = dict[tuple[Word, Powers], Fraction]
-
-
-def number_to_json(value: Fraction | int) -> int | str:
-    """Return the one JSON spelling of a rational (FORMAT.md section 1).
-
-    Examples
-    --------
-    >>> number_to_json(Fraction(6, 3)), number_to_json(Fraction(1, -2)), number_to_json(2**60)
-    (2, '-1/2', '1152921504606846976')
-    """
-    value = Fraction(value)
-    if value.denominator == 1 and abs(value.numerator) <= 2**53:
-        return value.numerator
-    return str(value)
-
-
-def number_from_json(value: Any) -> Fraction:
-    """Return the non-zero rational spelled by ``value``; other spellings of it are refused."""
-    if isinstance(value, int) and not isinstance(value, bool) and value and abs(value) <= 2**53:
-        return Fraction(value)
-    if isinstance(value, str) and _RATIONAL.fullmatch(value):
-        number = Fraction(value)
-        if number_to_json(number) == value:
-            return number
-    raise InputError(
-        f"coefficient {_clip(repr(value))}: accepted are non-zero integers up to 2^53 and strings, "
-        '"p/q" in lowest terms or larger integers, of at most 600 digits'
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +66,7 @@ class MatrixSymbol:
     @property
     def shape_text(self) -> str:
         """``rows x columns``."""
-        return _shape_text((self.rows, self.columns))
+        return shape_text((self.rows, self.columns))
 
     def to_json(self) -> dict[str, Any]:
         """Return the symbol's object in a certificate."""
@@ -128,52 +76,6 @@ class MatrixSymbol:
 
     def __str__(self) -> str:
         return f"{self.name} ({self.shape_text}{', invertible' if self.invertible else ''})"
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A coefficient times powers of scalars times a word (the empty word: the identity matrix)."""
-
-    coefficient: Fraction
-    powers: Powers
-    word: Word
-
-    def to_json(self) -> list[Any]:
-        """Return ``[coefficient, [[scalar, k], ...], [letter, ...]]``."""
-        return [
-            number_to_json(self.coefficient),
-            [[name, exponent] for name, exponent in self.powers],
-            [str(letter) for letter in self.word],
-        ]
-
-    def __str__(self) -> str:
-        parts = [name if k == 1 else f"{name}^{k}" for name, k in self.powers]
-        parts += [str(letter) for letter in self.word] or ["1"]
-        if abs(self.coefficient) == 1:
-            return "-" * (self.coefficient < 0) + "*".join(parts)
-        return "*".join([str(self.coefficient), *parts])
-
-
-@dataclass(frozen=True, slots=True)
-class NormalForm:
-    """A sum of different words with non-zero coefficients, in the order of FORMAT.md section 6."""
-
-    shape: Shape
-    terms: tuple[Term, ...]
-
-    def to_json(self) -> list[Any]:
-        """Return the witness ``normal_form`` of a certificate."""
-        return [term.to_json() for term in self.terms]
-
-    def __sub__(self, other: NormalForm) -> NormalForm:
-        if self.shape != other.shape:
-            raise ShapeError(f"the sides are {_shape_text(self.shape)} and {_shape_text(other.shape)}")
-        signed = [(1, term) for term in self.terms] + [(-1, term) for term in other.terms]
-        terms = ((term.word, term.powers, sign * term.coefficient) for sign, term in signed)
-        return _normal_form(self.shape, _collect(terms, _Budget()))
-
-    def __str__(self) -> str:
-        return " + ".join(str(term) for term in self.terms).replace("+ -", "- ") or "0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +104,7 @@ class WordAlgebra:
     symbols: tuple[MatrixSymbol, ...]
     definitions: tuple[tuple[str, Expression], ...] = ()
     _shapes: dict[str, Shape] = field(init=False, repr=False, compare=False)
-    _expansions: dict[str, _Terms] = field(init=False, repr=False, compare=False)
+    _expansions: dict[str, Terms] = field(init=False, repr=False, compare=False)
     _invertible: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -216,7 +118,7 @@ class WordAlgebra:
         put(self, "_shapes", {s.name: (s.rows, s.columns) for s in self.symbols})
         put(self, "_expansions", {s.name: {((Letter(s.name),), ()): one} for s in self.symbols})
         put(self, "_invertible", frozenset(s.name for s in self.symbols if s.invertible))
-        budget = _Budget()
+        budget = Budget()
         for name, expression in self.definitions:
             try:
                 shape = self.shape(expression)
@@ -273,29 +175,29 @@ class WordAlgebra:
                 for other in others:
                     if (found := self.shape(other, depth + 1)) != shape:
                         raise ShapeError(
-                            f"sum: {expression_text(first)} is {_shape_text(shape)}, "
-                            f"but {expression_text(other)} is {_shape_text(found)}"
+                            f"sum: {expression_text(first)} is {shape_text(shape)}, "
+                            f"but {expression_text(other)} is {shape_text(found)}"
                         )
                 return shape
-        raise InputError(f"{_clip(repr(expression))} is not an expression: {_ACCEPTED}")
+        raise InputError(f"{clip(repr(expression))} is not an expression: {_ACCEPTED}")
 
     def _shape_of_product(self, factors: Sequence[Expression], depth: int) -> Shape:
         shapes = [self.shape(factor, depth) for factor in factors]
         for (left, right), (e, f) in zip(pairwise(shapes), pairwise(factors), strict=True):
             if left[1] != right[0]:
                 raise ShapeError(
-                    f"product: {expression_text(e)} is {_shape_text(left)}, "
-                    f"but the next factor {expression_text(f)} is {_shape_text(right)}"
+                    f"product: {expression_text(e)} is {shape_text(left)}, "
+                    f"but the next factor {expression_text(f)} is {shape_text(right)}"
                 )
         return shapes[0][0], shapes[-1][1]
 
     def _known(self, name: str) -> Shape:
         if name not in self._shapes:
-            raise InputError(f"symbol {_clip(name)}: {self._accepted(self._shapes, 'symbols')}")
+            raise InputError(f"symbol {clip(name)}: {self._accepted(self._shapes, 'symbols')}")
         return self._shapes[name]
 
     def _accepted(self, names: Iterable[str], what: str) -> str:
-        return f"unknown; {what} are {_clip(', '.join(sorted(names)) or '(none)', 200)}"
+        return f"unknown; {what} are {clip(', '.join(sorted(names)) or '(none)', 200)}"
 
     def _powers(self, powers: Any) -> Powers:
         found: dict[str, int] = {}
@@ -309,8 +211,8 @@ class WordAlgebra:
             else:
                 return tuple(sorted(found.items()))
         raise InputError(
-            f"scalars {_clip(repr(powers))}: accepted are different pairs [scalar, non-zero integer], "
-            f"scalars from {_clip(', '.join(self.scalars) or '(none)')}"
+            f"scalars {clip(repr(powers))}: accepted are different pairs [scalar, non-zero integer], "
+            f"scalars from {clip(', '.join(self.scalars) or '(none)')}"
         )
 
     def normal_form(self, expression: Expression) -> NormalForm:
@@ -324,9 +226,9 @@ class WordAlgebra:
             Beyond 100,000 terms, words of 10,000 letters, or the work that the
             verifier would do.
         """
-        return _normal_form(self.shape(expression), self._expand(expression, _Budget()))
+        return in_order(self.shape(expression), self._expand(expression, Budget()))
 
-    def _expand(self, expression: Expression, budget: _Budget) -> _Terms:
+    def _expand(self, expression: Expression, budget: Budget) -> Terms:
         """Return the words of a checked expression."""
         budget.spend(1)
         head, *rest = expression
@@ -335,11 +237,11 @@ class WordAlgebra:
         if head == "inverse":
             return {((Letter(rest[0], inverse=True),), ()): Fraction(1)}
         if head == "transpose":
-            return _transpose(self._expand(rest[0], budget), budget)
+            return transpose(self._expand(rest[0], budget), budget)
         if head == "scale":
-            factor: _Terms = {((), self._powers(rest[1])): number_from_json(rest[0])}
-            return _multiply(factor, self._expand(rest[2], budget), budget)
-        combine: Callable[[_Terms, _Terms, _Budget], _Terms] = _multiply if head == "product" else _add
+            factor: Terms = {((), self._powers(rest[1])): number_from_json(rest[0])}
+            return multiply(factor, self._expand(rest[2], budget), budget)
+        combine: Callable[[Terms, Terms, Budget], Terms] = multiply if head == "product" else add
         result = self._expand(rest[0], budget)
         for operand in rest[1:]:
             result = combine(result, self._expand(operand, budget), budget)
@@ -352,82 +254,6 @@ _ACCEPTED = (
 )
 
 
-class _Budget:
-    """Counts letters written; refuses beyond ``_MAX_STEPS``."""
-
-    __slots__ = ("left",)
-
-    def __init__(self) -> None:
-        self.left = _MAX_STEPS
-
-    def spend(self, steps: int) -> None:
-        self.left -= steps
-        if self.left < 0:
-            raise TooLargeError(f"normal form: more than {_MAX_STEPS:,} letters to write")
-
-
-def _collect(terms: Iterable[tuple[Word, Powers, Fraction]], budget: _Budget) -> _Terms:
-    result: _Terms = {}
-    for word, powers, coefficient in terms:
-        budget.spend(len(word) + len(powers) + 1)
-        if len(word) > MAX_LETTERS:
-            raise TooLargeError(f"normal form: a word of more than {MAX_LETTERS:,} letters")
-        total = result.pop((word, powers), Fraction(0)) + coefficient
-        if max(total.numerator.bit_length(), total.denominator.bit_length()) > _MAX_BITS:
-            raise TooLargeError("normal form: a coefficient of more than 600 digits")
-        if total:
-            result[word, powers] = total
-        if len(result) > MAX_TERMS:
-            raise TooLargeError(f"normal form: more than {MAX_TERMS:,} terms")
-    return result
-
-
-def _add(left: _Terms, right: _Terms, budget: _Budget) -> _Terms:
-    return _collect(((*key, c) for side in (left, right) for key, c in side.items()), budget)
-
-
-def _transpose(terms: _Terms, budget: _Budget) -> _Terms:
-    flipped = ((tuple(x.transpose for x in reversed(w)), k, c) for (w, k), c in terms.items())
-    return _collect(flipped, budget)
-
-
-def _multiply(left: _Terms, right: _Terms, budget: _Budget) -> _Terms:
-    if len(left) * len(right) > MAX_TERMS:
-        raise TooLargeError(f"normal form: a product of {len(left):,} by {len(right):,} terms")
-    products = (
-        (_join(v, w, budget), _join_powers(j, k), b * c)
-        for (v, j), b in left.items()
-        for (w, k), c in right.items()
-    )
-    return _collect(products, budget)
-
-
-def _join(v: Word, w: Word, budget: _Budget) -> Word:
-    """Return the reduced word of two reduced words: letters cancel only where they meet."""
-    cancelled = 0
-    while cancelled < min(len(v), len(w)) and v[-1 - cancelled] == w[cancelled].inverse_letter:
-        cancelled += 1
-    budget.spend(cancelled)
-    return v[: len(v) - cancelled] + w[cancelled:]
-
-
-def _join_powers(j: Powers, k: Powers) -> Powers:
-    if not j or not k:
-        return j or k
-    total = dict(j)
-    for name, exponent in k:
-        total[name] = total.get(name, 0) + exponent
-        if abs(total[name]) > _MAX_EXPONENT:
-            raise TooLargeError(f"normal form: an exponent of {name} above 2^53")
-    return tuple(sorted((name, exponent) for name, exponent in total.items() if exponent))
-
-
-def _normal_form(shape: Shape, terms: _Terms) -> NormalForm:
-    listed = [Term(c, powers, word) for (word, powers), c in terms.items()]
-    listed.sort(key=lambda term: ([str(letter) for letter in term.word], term.powers))
-    return NormalForm(shape, tuple(listed))
-
-
 def expression_text(expression: Expression, limit: int = 80) -> str:
     """Return a well-formed expression as the text grammar writes it (``matrix_formula``), clipped.
 
@@ -437,7 +263,7 @@ def expression_text(expression: Expression, limit: int = 80) -> str:
     >>> expression_text(["scale", "-1/2", [["c", 3]], ["transpose", e]])
     "-1/2*c^3*(A + G^-1)'"
     """
-    return _clip(_text(expression, 0), limit)
+    return clip(_text(expression, 0), limit)
 
 
 def _text(expression: Expression, level: int) -> str:
@@ -462,24 +288,16 @@ def _text(expression: Expression, level: int) -> str:
     return f"({text})" if level else text
 
 
-def _shape_text(shape: Shape) -> str:
-    return f"{shape[0]} x {shape[1]}"
-
-
-def _clip(text: str, limit: int = 80) -> str:
-    return text if len(text) <= limit else text[: limit - 3] + "..."
-
-
 def _is_exponent(value: Any) -> bool:
     return (
-        isinstance(value, int) and not isinstance(value, bool) and value != 0 and abs(value) <= _MAX_EXPONENT
+        isinstance(value, int) and not isinstance(value, bool) and value != 0 and abs(value) <= MAX_EXPONENT
     )
 
 
 def _require_name(name: Any, kind: str) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InputError(
-            f"{kind} {_clip(repr(name))}: names have 1 to 32 letters and digits and start with a letter"
+            f"{kind} {clip(repr(name))}: names have 1 to 32 letters and digits and start with a letter"
         )
 
 
@@ -489,5 +307,5 @@ def _require_size(size: Any, symbol: str) -> None:
     if isinstance(size, int) and not isinstance(size, bool) and 1 <= size <= _MAX_SIZE:
         return
     raise InputError(
-        f"symbol {symbol}: size {_clip(repr(size))} is neither a name nor an integer from 1 to {_MAX_SIZE:,}"
+        f"symbol {symbol}: size {clip(repr(size))} is neither a name nor an integer from 1 to {_MAX_SIZE:,}"
     )

@@ -9,10 +9,12 @@ from typing import Any
 
 from lightningalg.networks.families import family
 from lightningalg.networks.network import Network
-from lightningalg.symmetry.discovery import Discovery, RandomCheck
+from lightningalg.symmetry.discovery import Discovery
+from lightningalg.symmetry.discrete_groups import DiscreteGroup
 from lightningalg.symmetry.factorisation import Explanation
 from lightningalg.symmetry.fields import PolynomialField
-from lightningalg.symmetry.known_groups import DiscreteGroup, KnownGroup
+from lightningalg.symmetry.identity_checks import RandomCheck
+from lightningalg.symmetry.known_groups import KnownGroup
 from lightningalg.symmetry.lie_algebra import LieStructure
 
 #: fields that JSON lists in full

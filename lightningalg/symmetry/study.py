@@ -14,11 +14,14 @@ from lightningalg.errors import ContradictionError, InputError, TooLargeError, U
 from lightningalg.maps.grading import predicted_terms
 from lightningalg.maps.sampled_jacobian import SampledJacobian
 from lightningalg.networks.layers.normalized_attention import NormalizedAttention
-from lightningalg.networks.network import INPUT, Network, Node
-from lightningalg.symmetry.discovery import MAX_UNKNOWNS, Discovery, check_on_samples, discover
+from lightningalg.networks.network import INPUT, Network
+from lightningalg.symmetry.cut_values import cut_values, intervals, part_between
+from lightningalg.symmetry.discovery import MAX_UNKNOWNS, Discovery, discover
+from lightningalg.symmetry.discrete_groups import discrete_groups
 from lightningalg.symmetry.factorisation import explanations
 from lightningalg.symmetry.fields import IdentityCheck, PolynomialField, coefficient_matrix
-from lightningalg.symmetry.known_groups import KnownGroup, discrete_groups, known_groups, polynomial_groups
+from lightningalg.symmetry.identity_checks import check_on_samples
+from lightningalg.symmetry.known_groups import KnownGroup, known_groups, polynomial_groups
 from lightningalg.symmetry.lie_algebra import MAX_DIMENSION, LieStructure, structure_of_fields
 from lightningalg.symmetry.report import (
     EXACT,
@@ -311,11 +314,11 @@ class _Study:
         The function of such a part enters the network's as a whole, so that its kernel lies in the
         network's; at sampled inputs it may come out too large, hence this locates and does not prove.
         """
-        cuts = [INPUT, *_cut_values(self.network)]
+        cuts = [INPUT, *cut_values(self.network)]
         found = []
-        pairs = [(i, j) for length in range(1, len(cuts) - 1) for i, j in _intervals(len(cuts), length)]
+        pairs = [(i, j) for length in range(1, len(cuts) - 1) for i, j in intervals(len(cuts), length)]
         for i, j in pairs:
-            part = _part(self.network, cuts[i], cuts[j])
+            part = part_between(self.network, cuts[i], cuts[j])
             if part is None:
                 continue
             kernel, rank = self._kernel_of(part)
@@ -429,35 +432,3 @@ class _Beyond:
         """The weakest of the factorisations that add something."""
         used = [share.explanation for share in self.explained if share.adds]
         return weakest([EXACT if e.exact else PROBABILISTIC for e in used])
-
-
-def _cut_values(network: Network) -> list[str]:
-    """Return, in order, the values that every path from the input to the output passes, the output
-    included."""
-    position = {node.id: k for k, node in enumerate(network.nodes)}
-    last_read = max((position[name] for name in network.consumers[INPUT]), default=0)
-    cuts = []
-    for k, node in enumerate(network.nodes):
-        if last_read <= k:
-            cuts.append(node.id)
-        last_read = max([last_read, *(position[name] for name in network.consumers[node.id])])
-    return cuts
-
-
-def _intervals(count: int, length: int) -> list[tuple[int, int]]:
-    return [(i, i + length) for i in range(count - length)]
-
-
-def _part(network: Network, start: str, end: str) -> Network | None:
-    """Return the part between two cut values as a network of its own; ``None`` if it has no parameters."""
-    if network.sharing:  # the owner's part would have the parameters, the other part none
-        return None
-    ids = [INPUT, *(node.id for node in network.nodes)]
-    inside = set(ids[ids.index(start) + 1 : ids.index(end) + 1])
-    nodes = [
-        Node(node.id, tuple(INPUT if source == start else source for source in node.inputs), node.layer)
-        for node in network.nodes
-        if node.id in inside
-    ]
-    part = Network(nodes, tokens=network.tokens, width=network.widths[start])
-    return part if part.parameter_count else None

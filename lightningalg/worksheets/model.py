@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -19,15 +18,23 @@ from lightningalg.networks.base import shown
 from lightningalg.networks.families import family
 from lightningalg.networks.network import Network
 from lightningalg.networks.spec import network_from_table, parse_toml
+from lightningalg.worksheets.fields import (
+    condition,
+    in_field,
+    integer,
+    integer_range,
+    list_of,
+    only,
+    text_of,
+    variable,
+)
 from lightningalg.worksheets.formula import Formula
 
 MAX_BYTES = 4 * 2**20
 MAX_INSTANCES = 100_000
-_MAX_INTEGER = 10**4000  # as in formulas: what can still be printed
 _MAX_NAME = 100
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _KEY = re.compile(r"[^/\x00-\x1f]{1,100}/[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 
 _WORKSHEET_FIELDS = {"title", "source", "prose", "claim"}
 _CLAIM_FIELDS = {
@@ -129,7 +136,7 @@ def read_worksheet(path: Path) -> Worksheet:
 def _worksheet(table: Mapping[str, Any], path: Path) -> Worksheet:
     if not path.stem.strip("."):  # "..": results would leave their folder
         raise InputError("its file name has only dots; accepted is any other")
-    _only(table, _WORKSHEET_FIELDS, "a worksheet")
+    only(table, _WORKSHEET_FIELDS, "a worksheet")
     claims = table.get("claim")
     if not isinstance(claims, list) or not claims:
         raise InputError("it has no claims: write one or more [[claim]] tables")
@@ -137,8 +144,8 @@ def _worksheet(table: Mapping[str, Any], path: Path) -> Worksheet:
     repeated = _repeated([claim.id for claim in parsed])
     if repeated is not None:
         raise InputError(f'claim id "{repeated}" occurs twice')
-    title = _text(table, "title", default=path.stem)
-    return Worksheet(path.stem, path, title, _text(table, "source"), _text(table, "prose"), parsed)
+    title = text_of(table, "title", default=path.stem)
+    return Worksheet(path.stem, path, title, text_of(table, "source"), text_of(table, "prose"), parsed)
 
 
 def _claim(table: Any, number: int, folder: Path) -> Claim:
@@ -161,12 +168,12 @@ def _claim_body(table: Mapping[str, Any], name: str, folder: Path) -> Claim:
     about = kinds[kind]
     on_identity = about.subject == "identity"
     accepted = _CLAIM_FIELDS - _NETWORK_FIELDS | set(_IDENTITY_FIELDS) if on_identity else _CLAIM_FIELDS
-    _only(table, accepted, "it")
+    only(table, accepted, "it")
     relation = table.get("relation", "equals")
     if relation not in ("equals", "differs"):
         raise InputError(f'"relation" is {shown(relation, 40)!r}: accepted are "equals" and "differs"')
-    check = _condition(table, "check")
-    hypotheses = tuple(_hypothesis(entry) for entry in _list(table, "hypotheses"))
+    check = condition(table, "check")
+    hypotheses = tuple(_hypothesis(entry) for entry in list_of(table, "hypotheses"))
     instances = tuple(_identity(table, name) if on_identity else _instances(table, folder))
     if not instances:
         raise InputError("it has no instances")
@@ -174,15 +181,15 @@ def _claim_body(table: Mapping[str, Any], name: str, folder: Path) -> Claim:
         raise InputError('"relation" is "differs", but from what? give "expected" or "check"')
     _check_names(instances, about, check, hypotheses)
     return Claim(
-        name, kind, _text(table, "title", default=name), _text(table, "statement"), _text(table, "source"),
-        _text(table, "prose"), hypotheses, shown(table.get("expected", ""), 2000), check,
-        relation == "differs", instances, _uses(table), *_declared(table, len(instances)),
+        name, kind, text_of(table, "title", default=name), text_of(table, "statement"),
+        text_of(table, "source"), text_of(table, "prose"), hypotheses, shown(table.get("expected", ""), 2000),
+        check, relation == "differs", instances, _uses(table), *_declared(table, len(instances)),
     )  # fmt: skip
 
 
 def _uses(table: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the claims that the text of this one rests on."""
-    names = _list(table, "uses")
+    names = list_of(table, "uses")
     for name in names:
         if not isinstance(name, str) or not _KEY.fullmatch(name):
             raise InputError(f'"uses" has {shown(name, 40)!r}: accepted are texts "worksheet/claim"')
@@ -199,7 +206,7 @@ def _declared(table: Mapping[str, Any], instances: int) -> tuple[str, int | None
             raise InputError(
                 '"counterexamples" counts the refuted instances of a claim with verdict = "refuted"'
             )
-        if _integer(count, "counterexamples") not in range(1, instances + 1):
+        if integer(count, "counterexamples") not in range(1, instances + 1):
             raise InputError(f'"counterexamples" is {shown(count, 40)}: accepted are 1 to {instances}')
     return verdict, count
 
@@ -225,7 +232,7 @@ def _check_names(
         for hypothesis in hypotheses:
             if hypothesis.check is None:
                 continue
-            with _field("hypotheses"):
+            with in_field("hypotheses"):
                 holds = hypothesis.check.evaluate(instance.variables)
             if not holds:
                 raise InputError(f'instance "{instance.name}" violates the hypothesis "{hypothesis.text}"')
@@ -240,8 +247,8 @@ def _hypothesis(entry: Any) -> Hypothesis:
     if isinstance(entry, str):
         return Hypothesis(entry)
     if isinstance(entry, Mapping) and set(entry) <= {"text", "check"} and "text" in entry:
-        with _field("hypotheses"):
-            return Hypothesis(_text(entry, "text"), _condition(entry, "check"))
+        with in_field("hypotheses"):
+            return Hypothesis(text_of(entry, "text"), condition(entry, "check"))
     raise InputError('"hypotheses" must be texts, or tables with "text" and "check"')
 
 
@@ -273,23 +280,23 @@ def _cases(table: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         grid = table["grid"]
         if not isinstance(grid, Mapping) or not grid:
             raise InputError('"grid" must be a table of ranges, such as d = "1..5"')
-        ranges = {_variable(name): integer_range(values, name) for name, values in grid.items()}
+        ranges = {variable(name): integer_range(values, name) for name, values in grid.items()}
         total = 1
         for values in ranges.values():
             total *= len(values)
         if total > MAX_INSTANCES:
             raise InputError(f"the grid has {total} points; accepted are at most {MAX_INSTANCES}")
-        where = _condition(table, "where")
+        where = condition(table, "where")
         for point in product(*ranges.values()):
             case = dict(zip(ranges, point, strict=True))
-            with _field("where"):
+            with in_field("where"):
                 taken = where is None or where.evaluate(case)
             if taken:
                 yield case
         return
     if "where" in table:
         raise InputError('"where" selects points of a "grid"')
-    cases = _list(table, "instances") if "instances" in table else [{}]
+    cases = list_of(table, "instances") if "instances" in table else [{}]
     if len(cases) > MAX_INSTANCES:
         raise InputError(f"{len(cases)} instances; accepted are at most {MAX_INSTANCES}")
     for case in cases:
@@ -305,7 +312,7 @@ def _instance(
         network_table: Mapping[str, Any] = values
         own: dict[str, int] = {}
     else:
-        own = {_variable(name): _integer(value, name) for name, value in values.items()}
+        own = {variable(name): integer(value, name) for name, value in values.items()}
         network_table = _substitute(template, own)
     network = _network(network_table, folder)
     standard = standard_variables(network)
@@ -318,7 +325,7 @@ def _instance(
     )
     if len(name) > _MAX_NAME:  # it is a file name
         name = f"{name[:80]}-{sha256_of([network.to_json(), own])[:8]}"
-    with _field("expected"):
+    with in_field("expected"):
         return Instance(name, network.to_json(), variables, _expected(expected, variables))
 
 
@@ -326,8 +333,8 @@ def _network(table: Mapping[str, Any], folder: Path) -> Network:
     if "transformer_config" in table:
         from lightningalg.builders import transformer
 
-        _only(table, {"transformer_config", "tokens"}, "a network from a transformer's configuration")
-        path = folder / _text(table, "transformer_config")
+        only(table, {"transformer_config", "tokens"}, "a network from a transformer's configuration")
+        path = folder / text_of(table, "transformer_config")
         try:
             inside = path.resolve().is_relative_to(folder.resolve())
         except (OSError, RuntimeError, ValueError):  # a loop of links, a zero byte
@@ -353,7 +360,7 @@ def _substitute(template: Mapping[str, Any], variables: Mapping[str, int]) -> di
         if key in ("layer", "layers") and isinstance(value, list):
             found[key] = [_substitute(v, variables) if isinstance(v, Mapping) else v for v in value]
         else:
-            with _field(f"network.{key}"):
+            with in_field(f"network.{key}"):
                 found[key] = _size(value, variables) if key in _SIZES else value
     return found
 
@@ -390,83 +397,10 @@ def _expected(value: Any, variables: Mapping[str, int]) -> int | None:
     if value is None:
         return None
     if isinstance(value, int) and not isinstance(value, bool):
-        return _integer(value, "it")
+        return integer(value, "it")
     if not isinstance(value, str):
         raise InputError(f"it is {shown(value, 40)!r}; accepted are integers and formulas")
     formula = Formula.parse(value)
     if formula.is_condition:
         raise InputError('a comparison is for "check"; accepted are integers and formulas')
     return formula.evaluate(variables)
-
-
-# -- fields --------------------------------------------------------------------
-
-
-@contextmanager
-def _field(name: str) -> Iterator[None]:
-    """Name the field in an error of what is done here."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f'"{name}": {error}') from None
-
-
-def _condition(table: Mapping[str, Any], key: str) -> Formula | None:
-    """Return the formula of a field that must be true or false, if it is there."""
-    if key not in table:
-        return None
-    text = _text(table, key)
-    with _field(key):
-        formula = Formula.parse(text)
-        if not formula.is_condition:
-            raise InputError(f"formula {shown(text)!r} is a number; accepted are comparisons, such as d <= 3")
-    return formula
-
-
-def _only(table: Mapping[str, Any], accepted: set[str], what: str) -> None:
-    for key in table:
-        if key not in accepted:
-            raise InputError(
-                f"{what} has no field {shown(key)!r}: accepted are {', '.join(sorted(accepted))}"
-            )
-
-
-def _text(table: Mapping[str, Any], key: str, default: str = "") -> str:
-    value = table.get(key, default)
-    if not isinstance(value, str):
-        raise InputError(f'"{key}" must be a text')
-    return value.strip()
-
-
-def _list(table: Mapping[str, Any], key: str) -> list[Any]:
-    value = table.get(key, [])
-    if not isinstance(value, list):
-        raise InputError(f'"{key}" must be a list')
-    return value
-
-
-def _variable(name: str) -> str:
-    if not _VARIABLE.fullmatch(name):
-        raise InputError(f"{name[:60]!r} is no variable: letters and digits, starting with a letter")
-    return name
-
-
-def _integer(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InputError(f"{name} is {shown(value, 40)!r}: an integer is needed")
-    if abs(value) >= _MAX_INTEGER:
-        raise InputError(f"{name} has more than 4000 digits")
-    return value
-
-
-def integer_range(value: Any, name: str) -> Sequence[int]:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return [_integer(value, name)]
-    if isinstance(value, list) and value:
-        return [_integer(item, name) for item in value]
-    match = re.fullmatch(r"(-?[0-9]{1,9})\s*\.\.\s*(-?[0-9]{1,9})", value) if isinstance(value, str) else None
-    if match is None or int(match[1]) > int(match[2]):
-        raise InputError(
-            f'grid range {name} is {shown(value, 40)!r}: accepted are "1..5", a list, or an integer'
-        )
-    return range(int(match[1]), int(match[2]) + 1)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 import lightningalg as la
 from lightningalg.engines.choose import linear_algebra
-from lightningalg.engines.residue_arrays import DEFAULT_PRIME
+from lightningalg.engines.residue_arrays import DEFAULT_PRIME, ResidueField
 from lightningalg.engines.small_matrices import have_full_column_rank
 from lightningalg.errors import InputError, TooLargeError
 from lightningalg.networks.layers.bias import Bias
@@ -20,15 +20,11 @@ from lightningalg.networks.layers.linear import Linear
 from lightningalg.networks.layers.monomial_activation import MonomialActivation
 from lightningalg.networks.network import Node
 from lightningalg.networks.spec import network_from_table
-from lightningalg.symmetry.discovery import (
-    check_on_samples,
-    discover,
-    sample,
-    sum_of_coefficients,
-    total_degree,
-)
+from lightningalg.symmetry.discovery import discover
 from lightningalg.symmetry.fields import IdentityCheck, PolynomialField, span_rank
+from lightningalg.symmetry.identity_checks import check_on_samples, sum_of_coefficients, total_degree
 from lightningalg.symmetry.known_groups import known_groups, polynomial_groups
+from lightningalg.symmetry.samples import residues, sample
 from tests.strategies import dag_tables
 
 
@@ -198,11 +194,9 @@ def test_gradients_of_samples_are_exact_derivatives(network):
     """One sample against the derivative over QQ, in every coordinate direction at once."""
     prime, n = DEFAULT_PRIME, network.parameter_count
     samples = sample(network, prime, "7", "test", 3)
-    from lightningalg.symmetry.discovery import ResidueField, _residues
-
     field = ResidueField(prime)
-    inputs = _residues(field, "7", "test/input", (3, network.width, network.tokens)).astype(int)
-    functionals = _residues(field, "7", "test/functional", (3, network.output_width, network.tokens)).astype(
+    inputs = residues(field, "7", "test/input", (3, network.width, network.tokens)).astype(int)
+    functionals = residues(field, "7", "test/functional", (3, network.output_width, network.tokens)).astype(
         int
     )
     phi = network.polynomial_map()

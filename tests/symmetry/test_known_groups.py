@@ -19,7 +19,8 @@ from lightningalg.networks.layers.sum import Sum
 from lightningalg.networks.matrix import Matrix
 from lightningalg.networks.network import Node
 from lightningalg.networks.spec import network_from_table
-from lightningalg.symmetry.known_groups import discrete_groups, known_groups, polynomial_groups
+from lightningalg.symmetry.discrete_groups import discrete_groups
+from lightningalg.symmetry.known_groups import known_groups, polynomial_groups
 from lightningalg.symmetry.value_ranks import value_rank_bounds
 from tests.strategies import dag_tables, lightning_arguments
 
