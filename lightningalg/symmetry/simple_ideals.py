@@ -34,8 +34,6 @@ from lightningalg.symmetry.structure_constants import (
 #: largest part without visible splitting whose centroid is solved for over QQ (its square is the number of
 #: unknowns)
 MAX_CENTROID = 24
-
-
 #: for products of matrices in int64
 _SMALL_PRIME = 8388593
 

@@ -18,14 +18,8 @@ from lightningalg.errors import InputError
 
 #: proves independence over QQ; what is independent over QQ it misses with negligible probability
 PRIME = 2**61 - 1
-
-
 SparseMatrix = Mapping[tuple[int, int], Fraction]
-
-
 Vector = dict[int, Fraction]
-
-
 Brackets = dict[tuple[int, int], Vector]  # [b_i, b_j] for i < j, in the basis
 
 

@@ -11,29 +11,13 @@ from typing import Any, NamedTuple
 from lightningalg.errors import InputError, ShapeError, TooLargeError
 
 MAX_TERMS = 100_000  # of a sum or a product before collecting (FORMAT.md section 6)
-
-
 MAX_LETTERS = 10_000  # of a word
-
-
 _MAX_STEPS = 1_000_000  # letters written in one expansion: a second, and well within the verifier's limits
-
-
 _MAX_BITS = 1990  # of a coefficient: 600 digits
-
-
 MAX_EXPONENT = 2**53
-
-
 Size = str | int
-
-
 Shape = tuple[Size, Size]
-
-
 Powers = tuple[tuple[str, int], ...]  # of scalars: sorted by name, no zero exponents
-
-
 _RATIONAL = re.compile(r"-?[1-9][0-9]{0,599}(/[1-9][0-9]{0,599})?")
 
 
@@ -66,8 +50,6 @@ class Letter(NamedTuple):
 
 
 Word = tuple[Letter, ...]
-
-
 Terms = dict[tuple[Word, Powers], Fraction]
 
 

@@ -12,8 +12,6 @@ from lightningalg.networks.base import shown
 from lightningalg.worksheets.formula import Formula
 
 _MAX_INTEGER = 10**4000  # as in formulas: what can still be printed
-
-
 _VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 
 

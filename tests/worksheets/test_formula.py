@@ -8,7 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lightningalg.errors import InputError
-from lightningalg.worksheets.formula import MAX_DIGITS, Formula, binomial
+from lightningalg.worksheets.formula import Formula
+from lightningalg.worksheets.formula_tree import MAX_DIGITS, binomial
 
 VALUES = {"d": 4, "a": 3, "dprime": 2, "zero": 0, "x_1": -7, "delta": 10**40}
 
