@@ -117,7 +117,7 @@ class _Document:
 
     def facts(self, method: str, key: str) -> bool:
         """Tell whether some instance of a method has a certain feature."""
-        return any(upper.facts[key] for upper in self.uppers if upper.method == method)
+        return any(upper.facts.get(key, False) for upper in self.uppers if upper.method == method)
 
     @property
     def features(self) -> dict[str, bool]:
@@ -146,7 +146,8 @@ class _Document:
     @property
     def has_minor(self) -> bool:
         """Some lower bound is a minor modulo a prime."""
-        return any(x.lower and not x.lower.bits for x in self.dimensions)
+        bounds = (getattr(x, "lower", None) for x in [*self.dimensions, *self.others])
+        return any(isinstance(x, LowerBound) and not x.bits for x in bounds)
 
     @property
     def has_ball(self) -> bool:
