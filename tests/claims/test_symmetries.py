@@ -22,8 +22,8 @@ KNOWN = [
     (lambda: la.monomial((2, 2, 2), 3), 2, 2, True, "torus2"),
     # residual: no GL between layers
     (lambda: la.lightning((3, 3, 3), (2, 2), residual=True), 10, 10, True, "gl2 torus1 gl2 torus1"),
-    # expanding widths: linear fields do not fill the kernel (MATH.md section 4)
-    (lambda: la.lightning((2, 5, 2), (3, 4)), 9 + 1 + 16 + 1 + 25, 51, False, "gl3 torus1 gl4 torus1 gl5"),
+    # expanding widths: linear fields span 51 dimensions (MATH.md section 4), 11 are off the image of V_1
+    (lambda: la.lightning((2, 5, 2), (3, 4)), 52 + 11, 51 + 11, True, "gl3 torus1 gl4 torus1 gl5"),
     (lambda: la.deep_linear(2, 3), 0, 0, True, ""),
 ]
 

@@ -942,6 +942,8 @@ def test_values_beyond_the_paper_are_the_literature_s(library):
         (2, (2, 3, 2, 3)): 10, (2, (2, 2, 3, 4, 1)): 7, (2, (2, 3, 3, 2, 2)): 12, (2, (3, 3, 3)): 15,
         (2, (2, 3, 4, 5, 4, 6, 4, 1)): 65, (3, (2, 2, 3, 1)): 6, (3, (5, 7, 1)): 34, (4, (3, 5, 1)): 14,
         (4, (4, 9, 1)): 34,
+        # Ottaviani 2009 and London 1890: one dimension less than the space of forms, or than 53
+        (2, (4, 5, 3)): 29, (2, (6, 8, 3)): 62, (3, (3, 5, 2)): 19, (3, (4, 6, 3, 5, 2)): 52,
     }  # fmt: skip
     found = {}
     for claim in library["beyond-the-paper"].claims:
