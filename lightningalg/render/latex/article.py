@@ -110,8 +110,9 @@ class _Document:
 
     @property
     def uppers(self) -> list[UpperBound]:
-        """All upper bounds, and those that they use inside."""
-        bounds = (getattr(x, "upper", None) for x in [*self.dimensions, *self.others])
+        """All upper bounds, and those that they use inside; a section of its own prints its bounds itself."""
+        own = [x for x in self.others if getattr(x, "section", None) is None]
+        bounds = (getattr(x, "upper", None) for x in [*self.dimensions, *own])
         found = [bound for bound in bounds if isinstance(bound, UpperBound)]
         return found + [part for upper in found for part in upper.parts]
 
