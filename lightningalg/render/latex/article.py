@@ -146,8 +146,9 @@ class _Document:
 
     @property
     def has_minor(self) -> bool:
-        """Some lower bound is a minor modulo a prime."""
-        return any(x.lower and not x.lower.bits for x in self.dimensions)
+        """Some lower bound is a minor modulo a prime: statements on symmetries always use one."""
+        symmetries = any(x.kind == "symmetry-algebra" for x in self.others)
+        return symmetries or any(x.lower and not x.lower.bits for x in self.dimensions)
 
     @property
     def has_ball(self) -> bool:
