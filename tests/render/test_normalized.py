@@ -12,6 +12,7 @@ import lightningalg as la
 from lightningalg.claims.dimension_bound import dimension_at_most
 from lightningalg.errors import InputError
 from lightningalg.render.latex import compile_with_log, overfull_boxes, render_proof
+from tests.render.test_latex import references
 
 NETWORKS = {
     "chain": la.normalized((3, 3, 3), (1, 3)),
@@ -101,3 +102,22 @@ def test_latex_accepts_it(case, tmp_path):
     _, log = compile_with_log(path, timeout=120)
     assert not [box for box in overfull_boxes(log) if box > 20]
     assert "undefined" not in log and "multiply defined" not in log
+
+
+def test_a_table_cites_its_propositions():
+    """Bounds by blocks of normalised layers are no bounds of the section on polynomial networks."""
+    certificates = [certificate(NETWORKS[name]) for name in ("residual", "chain", "heads")] * 3
+    text = render_proof(certificates)
+    assert r"\labelcref{prop:nlayerwise}: $" in text and r"\labelcref{prop:nflag}: $" in text
+    assert "textbackslash" not in text
+    assert references(text)[0] <= references(text)[1]
+
+
+def test_what_an_upper_bound_cites_is_printed():
+    """The proof about stages uses Ax's theorem and the proposition on lower bounds."""
+    text = render_proof([dimension_at_most(NETWORKS["heads"]).to_json()])
+    assert r"\label{prop:nstages}" in text and r"\label{thm:ax}" in text
+    assert references(text)[0] <= references(text)[1]
+    text = render_proof([dimension_at_most(NETWORKS["chain"]).to_json()])
+    assert r"\label{prop:nflag}" in text and r"\label{thm:ax}" not in text
+    assert references(text)[0] <= references(text)[1]

@@ -110,8 +110,9 @@ class _Document:
 
     @property
     def uppers(self) -> list[UpperBound]:
-        """All upper bounds, and those that they use inside."""
-        bounds = (getattr(x, "upper", None) for x in [*self.dimensions, *self.others])
+        """All upper bounds, and those that they use inside; a section of its own prints its bounds itself."""
+        own = [x for x in self.others if getattr(x, "section", None) is None]
+        bounds = (getattr(x, "upper", None) for x in [*self.dimensions, *own])
         found = [bound for bound in bounds if isinstance(bound, UpperBound)]
         return found + [part for upper in found for part in upper.parts]
 
@@ -145,9 +146,9 @@ class _Document:
 
     @property
     def has_minor(self) -> bool:
-        """Some lower bound is a minor modulo a prime."""
-        bounds = (getattr(x, "lower", None) for x in [*self.dimensions, *self.others])
-        return any(isinstance(x, LowerBound) and not x.bits for x in bounds)
+        """Some lower bound is a minor modulo a prime: statements on symmetries always use one."""
+        symmetries = any(x.kind == "symmetry-algebra" for x in self.others)
+        return symmetries or any(x.lower and not x.lower.bits for x in self.dimensions)
 
     @property
     def has_ball(self) -> bool:
