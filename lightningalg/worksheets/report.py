@@ -192,10 +192,14 @@ def _claim_figures(worksheet: str, name: str, rows: tuple[InstanceRow, ...], fol
 
 
 def _exemplary(rows: list[InstanceRow]) -> InstanceRow | None:
-    """Return the instance to draw: the largest whose Jacobian can be looked at, else the first."""
-    sizes = {row.name: int(n) for row in rows if (n := row.facts.get("parameters", "")).isdigit()}
-    small = [row for row in rows if sizes.get(row.name, MOST_PARAMETERS + 1) <= MOST_PARAMETERS]
-    return max(small, key=lambda row: sizes[row.name]) if small else next(iter(rows), None)
+    """Return the instance to draw: the largest whose Jacobian or strata can be looked at, else the first."""
+
+    def size(row: InstanceRow) -> int:
+        number = row.facts.get("parameters") or row.facts.get("strata") or ""
+        return int(number) if number.isdigit() and len(number) < 10 else 0
+
+    small = [row for row in rows if 0 < size(row) <= MOST_PARAMETERS]
+    return max(small, key=size) if small else next(iter(rows), None)
 
 
 def _points(rows: Iterable[InstanceRow], link: str) -> list[Point]:

@@ -137,7 +137,7 @@ def test_dimension_refuses(capfd, monkeypatch, tmp_path, arguments, words):
 
 COMMANDS = {
     "no command": ([], ["commands are dimension, symmetries, "]),
-    "unknown command": (["dimensions"], ["'dimensions'", "dimension, symmetries, verify, prove, worksheet"]),
+    "unknown command": (["dimensions"], ["'dimensions'", "commands are dimension, symmetries, "]),
     "empty command": ([""], ["commands are dimension, symmetries, "]),
     "unknown option": (["--verbose"], ["--verbose"]),
     "no worksheet command": (["worksheet"], ["list", "show", "run"]),

@@ -118,7 +118,7 @@ class _Document:
 
     def facts(self, method: str, key: str) -> bool:
         """Tell whether some instance of a method has a certain feature."""
-        return any(upper.facts[key] for upper in self.uppers if upper.method == method)
+        return any(upper.facts.get(key, False) for upper in self.uppers if upper.method == method)
 
     @property
     def features(self) -> dict[str, bool]:
