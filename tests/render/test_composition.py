@@ -340,3 +340,11 @@ def test_printed_sums_give_the_bound(network):
     for formula, value in re.findall(r"The bound(?: for each)? is \$([^$]*)=(\d+)\$", text):
         assert value_of(formula) == int(value)
     json.dumps(upper)
+
+
+def test_a_table_without_cuts_cites_no_cut():
+    networks = [la.lightning((d, d), (1,), heads=2) for d in (2, 3, 4, 5, 6, 7)]
+    text = render_proof([samples.dimension(x.to_json(), bound(x).to_json()) for x in networks])
+    assert r"\cref{prop:composition} no segment is cut" in text
+    assert set(re.findall(r"\\cref\{(lem:cut|prop:composition)\}", text)) == {"prop:composition"}
+    assert r"\label{prop:composition}" in text
