@@ -57,7 +57,7 @@ def _strata(certificate: Mapping[str, Any], name: str) -> list[Figure]:
     if lists is None:
         return []
     claim = certificate["claim"]
-    found = [(*map(int, stratum), mark) for key, mark, _ in lists for stratum in claim[key]]
+    found = [(int(r), int(s), int(m), mark) for key, mark, _ in lists for r, s, m in claim[key]]
     if len(found) > 400:
         return []
     (_, _, first), (_, _, second) = lists

@@ -308,6 +308,7 @@ def value_of(formula):
     formula = re.sub(r"\\tfrac\{(\d+)\\cdot (\d+)\}2", r"(\1*\2//2)", formula)
     formula = re.sub(r"\\bigl|\\bigr", "", formula.replace(r"\cdot", "*"))
     formula = re.sub(r"(?<=[\d)])\s*\((?!\d+,)", "*(", formula)
+    formula = re.sub(r"(?<=[\d)])comb", "*comb", formula)
     return eval(formula, {"comb": comb})
 
 
