@@ -191,8 +191,8 @@ def strata_diagram(strata: Sequence[tuple[int, int, int, str]], title: str) -> s
     Examples
     --------
     >>> svg = strata_diagram([(0, 0, 0, "refuted"), (1, 1, 0, "certified"), (1, 1, 1, "refuted")], "Strata")
-    >>> svg.count("<circle"), svg.count("rk A")
-    (3, 1)
+    >>> svg.count("<circle"), svg.count("refuted")
+    (3, 2)
     """
     cells: dict[tuple[int, int], list[tuple[int, str]]] = {}
     for r, s, m, mark in strata:
