@@ -62,6 +62,8 @@ LIMIT_SECONDS = 600.0  # predicted, see `predicted_seconds`
 LIMIT_BALL_BITS = 100_000  # of a number in fixed point
 LIMIT_BALL_EXPONENT = 2**20  # largest difference of two scores
 LIMIT_WORK = 10_000_000  # elementary steps in degree sets and in normal forms
+LIMIT_BITS = 300_000  # of a rational number that arises on the way
+LIMIT_HELD = 2**29  # bytes of terms or numbers held at a time, estimated
 LIMIT_VECTORS = 500_000  # tangent vectors of all strata of one layer
 LIMIT_FORMS = 10_000_000  # terms added in the forms and variations of the method `symmetry`
 LIMIT_SYMMETRY = 1_000  # parameters, and layers, of a network with the method `symmetry`
@@ -2552,14 +2554,50 @@ def polynomial_sum(p: Polynomial, q: Polynomial, factor: Fraction = Fraction(1))
     return result
 
 
+def bit_size(x: Fraction | int) -> int:
+    """Bits of numerator and denominator."""
+    return x.numerator.bit_length() + x.denominator.bit_length()
+
+
+def bit_work(bits: int) -> int:
+    """Elementary steps of one operation on rational numbers of so many bits (a gcd is quadratic)."""
+    require_supported(bits <= LIMIT_BITS, f"rational numbers of more than {LIMIT_BITS} bits")
+    return 1 + (bits // 512) ** 2 // 8
+
+
+def spend_product(left: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]], work: Work) -> None:
+    """Count the steps of a product of rational matrices; denominators may multiply up along a sum."""
+    inner, columns = len(right), len(right[0]) if right else 0
+    numerators = denominators = 0
+    for matrix in (left, right):
+        entries = [x for row in matrix for x in row]
+        numerators += max((x.numerator.bit_length() for x in entries), default=0)
+        denominators += max((x.denominator.bit_length() - 1 for x in entries), default=0)
+    bits = numerators + inner.bit_length() + 2 * inner * denominators
+    work.spend(1 + len(left) * inner * columns // 8 * bit_work(bits))
+    require_supported(len(left) * columns * bits <= 8 * LIMIT_HELD, "matrices of too many bits")
+
+
+def common_denominator(values: Iterable[Fraction | int]) -> int:
+    """The least common multiple of the denominators; a very long one is `unsupported`."""
+    scale = 1
+    for x in values:
+        scale = math.lcm(scale, x.denominator)
+        require_supported(scale.bit_length() <= LIMIT_BITS // 10, "a common denominator of too many digits")
+    return scale
+
+
 def polynomial_product(p: Polynomial, q: Polynomial, work: Work) -> Polynomial:
-    """p q; the work counts pairs of terms."""
-    work.spend(len(p) * len(q))
+    """p q; the work counts pairs of terms, and how long their exponents are."""
+    width = len(next(iter(p), ()))
+    work.spend(len(p) * len(q) * (1 + width // 32))
     result: Polynomial = {}
     for a, c in p.items():
         for b, e in q.items():
             exponents = tuple(map(add, a, b))
             result[exponents] = result.get(exponents, 0) + c * e
+        held = len(result) * (200 + 8 * width)
+        require_supported(held <= LIMIT_HELD, "a product of polynomials with too many terms")
     return {exponents: value for exponents, value in result.items() if value}
 
 
@@ -2579,10 +2617,12 @@ def polynomial_derivative(p: Polynomial, variable: int) -> Polynomial:
 
 
 def polynomial_value(p: Polynomial, point: Sequence[Fraction | int], work: Work) -> Fraction:
-    """The value of p at a rational point; the work counts factors."""
+    """The value of p at a rational point; the work counts factors and bits."""
+    sizes = [bit_size(x) for x in point]
     total = Fraction(0)
     for exponents, value in p.items():
-        work.spend(1 + sum(exponents))
+        bits = bit_size(value) + sum(map(mul, sizes, exponents))
+        work.spend(1 + sum(exponents) + bit_work(bits) + bit_work(bit_size(total)))
         term = value
         for x, k in zip(point, exponents, strict=True):
             if k:
@@ -2609,7 +2649,8 @@ def rational_rank(rows: Sequence[Sequence[Fraction | int]], work: Work) -> int:
     """The exact rank over Q: rows are made integral, then eliminated without fractions (Bareiss)."""
     matrix = []
     for row in rows:
-        scale = math.lcm(*(Fraction(x).denominator for x in row))
+        scale = common_denominator(row)
+        work.spend(1 + len(row) * bit_work(scale.bit_length()) // 8)
         matrix.append([int(x * scale) for x in row])
     least = min(len(matrix), max(map(len, matrix), default=0))
     bits = max((x.bit_length() for row in matrix for x in row), default=0)
@@ -2697,7 +2738,7 @@ class Variation:
 
     def add(self, total: Form, form: Form, factor: Fraction | int = 1, monomial: Monomial = ()) -> None:
         """total += factor * monomial * form."""
-        self.work.spend(len(form) + 1)
+        self.work.spend(len(form) * (1 + len(monomial) // 4) + 1)
         for (symbol, own), value in form.items():
             both = tuple(sorted(own + monomial)) if monomial else own
             sum_ = total.pop((symbol, both), 0) + factor * value
@@ -3382,7 +3423,7 @@ MAX_FIBRE_LAYERS = 60
 
 def times(left: RationalRows, right: RationalRows, work: Work) -> RationalRows:
     """The product of two matrices."""
-    work.spend(len(left) * len(right) * (len(right[0]) if right else 0) // 8)
+    spend_product(left, right, work)
     columns = list(zip(*right, strict=True))
     whole = all(x.denominator == 1 for rows in (left, right) for row in rows for x in row)
     if whole:  # the same numbers; Python's integers need no gcd
@@ -4405,8 +4446,10 @@ def rational_determinant(rows: Sequence[Sequence[Fraction]], work: Work) -> Frac
     n, scale = len(rows), 1
     matrix = []
     for row in rows:
-        own = math.lcm(*(x.denominator for x in row))
+        own = common_denominator(row)
+        work.spend(1 + len(row) * bit_work(own.bit_length()) // 8)
         scale *= own
+        require_supported(scale.bit_length() <= 4 * LIMIT_BITS, "denominators of too many digits")
         matrix.append([int(x * own) for x in row])
     bits = max((x.bit_length() for row in matrix for x in row), default=0)
     work.spend(n**3 * (1 + bits * n // 4096))
@@ -4484,6 +4527,7 @@ def normalized_fibre_at(certificate: dict[str, Any], network: Network, layer: La
     rows = [values[start : start + d] for start in range(0, count, d)]
     q, k, v = rows[: layer.rank], rows[layer.rank : 2 * layer.rank], rows[2 * layer.rank :]
     columns = list(zip(*q, strict=True))
+    spend_product(list(zip(*k, strict=True)), q, work)
     attention = [[sum(map(mul, key, query)) for query in columns] for key in zip(*k, strict=True)]
     rank = rational_rank(attention, work)
     compare("claim", "rank", claim["rank"], rank)
@@ -5299,7 +5343,7 @@ def check_virtual_weights(network: Network, weights: list[Any], work: Work) -> N
 
 
 def numbers_product(a: list[list[Fraction]], b: list[list[Fraction]], work: Work) -> list[list[Fraction]]:
-    work.spend(len(a) * len(b) * len(b[0]))
+    spend_product(a, b, work)
     columns = list(zip(*b, strict=True))
     return [[sum(map(mul, row, column), Fraction(0)) for column in columns] for row in a]
 
@@ -5380,6 +5424,8 @@ def check_inside(witness: dict[str, Any], layer: OneLayer, tensor: RationalTenso
     work.spend((layer.a + layer.e * layer.d) * layer.d**2)
     queries, keys = (parse_weights(witness[n], layer.a, layer.d, square, n) for n in ("Q", "K"))
     values = parse_weights(witness["V"], layer.e, layer.d, square, "V")
+    parts = [[[part for x in row for part in (x.p, x.r)] for row in matrix] for matrix in (queries, keys)]
+    spend_product([list(column) for column in zip(*parts[1], strict=True)], parts[0], work)
     zero = RealNumber(Fraction(0), Fraction(0), square or 0)
     attention = {}
     for beta, gamma in itertools.product(range(layer.d), repeat=2):
@@ -5387,11 +5433,14 @@ def check_inside(witness: dict[str, Any], layer: OneLayer, tensor: RationalTenso
         for k, q in zip(keys, queries, strict=True):
             total = total.plus(k[beta].times(q[gamma]))
         attention[beta, gamma] = total
+    attention_bits = max((bit_size(part) for x in attention.values() for part in (x.p, x.r)), default=0)
     found: dict[TensorKey, RealNumber] = {}
     for i, row in enumerate(values):
         for alpha, v in enumerate(row):
             if v.is_zero():
                 continue
+            longest = max(bit_size(part) for part in (v.p, v.r))
+            work.spend(len(attention) * bit_work(2 * longest + 2 * attention_bits) // 8)
             for (beta, gamma), x in attention.items():
                 place = (i, min(alpha, beta), max(alpha, beta), gamma)
                 found[place] = found.get(place, zero).plus(v.times(x))
@@ -5713,14 +5762,19 @@ def check_vanishing(space: EquationSpace, found: list[Equations], report: Report
     for number, entry in enumerate(found):
         report(f"substituting into polynomials, weight {number + 1} of {len(found)}")
         known: dict[Indices, dict[int, int]] = {(): {0: 1}}
+        stored = 0
 
         def expansion(monomial: Indices, known: dict[Indices, dict[int, int]] = known) -> dict[int, int]:
+            nonlocal stored
             if monomial not in known:
                 before = expansion(monomial[:-1])
                 total: dict[int, int] = {}
                 for e, c in packed[monomial[-1]].items():
                     for f, b in before.items():
                         total[e + f] = total.get(e + f, 0) + b * c
+                    held = (stored + len(total)) * (150 + bits * space.variables // 8)
+                    require_supported(held <= LIMIT_HELD, "expansions into too many terms")
+                stored += len(total)
                 known[monomial] = total
             return known[monomial]
 
@@ -5978,6 +6032,8 @@ class GroebnerSet:
         for number, element in enumerate(elements):
             require(bool(element), check, f"element {number} is zero")
         self.heads = [max(element, key=key) for element in elements]
+        self.sizes = [max(map(bit_size, element.values())) for element in elements]
+        self.width = 1 + (len(self.heads[0]) if self.heads else 0) // 32  # cost of handling exponents
 
     def require_reduced(self) -> None:
         """Monic, by increasing leading monomial, no term divisible by another's leading monomial."""
@@ -6001,13 +6057,14 @@ class GroebnerSet:
             value = rest.pop(top, None)
             if value is None:
                 continue
-            self.work.spend(1 + len(self.heads) // 8)
+            self.work.spend(1 + len(self.heads) * self.width // 8)
             found = next((k for k, head in enumerate(self.heads) if divides(head, top)), None)
             if found is None:
                 result[top] = value
                 continue
             head, element = self.heads[found], self.elements[found]
-            self.work.spend(len(element) * (1 + value.numerator.bit_length() // 512))
+            self.work.spend(len(element) * (self.width + bit_work(bit_size(value) + self.sizes[found])))
+            require_supported(len(rest) * self.width <= LIMIT_HELD // 400, "a remainder of too many terms")
             shift = tuple(map(sub, top, head))
             for exponents, coefficient in element.items():
                 if exponents == head:
@@ -6027,6 +6084,8 @@ class GroebnerSet:
         """All S-polynomials reduce to zero, but for pairs that the product and the chain criterion settle."""
         count = len(self.heads)
         require_supported(count * count <= LIMIT_WORK // 20, "a basis of {} elements", count)
+        held = count * count // 2 * (100 + 8 * len(self.heads[0]) if self.heads else 0)
+        require_supported(held <= LIMIT_HELD, "a basis of {} elements in so many variables", count)
         lcms = {(i, j): tuple(map(max, self.heads[i], self.heads[j])) for j in range(count) for i in range(j)}
         coprime = {pair: not any(map(mul, self.heads[pair[0]], self.heads[pair[1]])) for pair in lcms}
 
@@ -6037,7 +6096,7 @@ class GroebnerSet:
         for (i, j), both in lcms.items():
             if coprime[i, j]:
                 continue
-            self.work.spend(count)
+            self.work.spend(count * self.width)
             here = place(i, j)
             chained = any(
                 k not in (i, j)
@@ -6081,7 +6140,7 @@ class GroebnerSet:
 
 def hilbert_numerator(heads: list[Exponents], work: Work) -> dict[int, int]:
     """The numerator of the Hilbert series modulo monomials: N(I + m) = N(I) - t^deg(m) N(I : m)."""
-    work.spend(1 + 4 * len(heads) ** 2)
+    work.spend(1 + 4 * len(heads) ** 2 * (1 + (len(heads[0]) if heads else 0) // 32))
     least: list[Exponents] = []
     for head in sorted(set(heads), key=sum):
         if not any(divides(other, head) for other in least):
@@ -6102,10 +6161,13 @@ def dimension_and_degree(heads: list[Exponents], variables: int) -> tuple[int, i
     """Dimension and degree of the quotient by a monomial ideal; (-1, 0) for the whole ring."""
     if any(not any(head) for head in heads):
         return -1, 0
-    numerator = hilbert_numerator(heads, Work("a Hilbert series"))
+    work = Work("a Hilbert series")
+    numerator = hilbert_numerator(heads, work)
+    require_supported(max(numerator) <= LIMIT_BITS, "a Hilbert series of degree {}", max(numerator))
     coefficients = [numerator.get(k, 0) for k in range(max(numerator) + 1)]
     order = 0
     while sum(coefficients) == 0:
+        work.spend(len(coefficients) * (1 + order // 16))
         coefficients = list(itertools.accumulate(coefficients))[:-1]
         order += 1
     return variables - order, sum(coefficients)

@@ -26,6 +26,7 @@ from lightningalg.fibres.points import (
     virtual_from_tables,
 )
 from lightningalg.fibres.recovery import Recovered, recover_virtual, value_at
+from lightningalg.networks.base import positive_size
 from lightningalg.networks.network import Network
 
 
@@ -101,6 +102,10 @@ def recover(
     >>> found.determined, found.fibre.sentences[0]
     (True, 'identifiable up to scaling')
     """
+    if not callable(function):
+        raise InputError(f"a {type(function).__name__} is no function: accepted is a callable on matrices")
+    for name, value in (("layers", layers), ("width", width), ("tokens", tokens)):
+        positive_size(value, name)
     if (widths is None) != (ranks is None):
         raise InputError("widths and ranks belong together: give both or neither")
     found = recover_virtual(function, width=width, tokens=tokens, layers=layers)

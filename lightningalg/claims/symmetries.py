@@ -10,7 +10,7 @@ from lightningalg.certificates import Certificate
 from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
 from lightningalg.engines.choose import linear_algebra
-from lightningalg.networks.network import Network
+from lightningalg.networks.network import Network, checked_network
 from lightningalg.networks.spec import network_from_table
 from lightningalg.rank.lower_bound import rank_lower_bound
 from lightningalg.rank.upper_bounds import best_upper_bound
@@ -67,7 +67,7 @@ def symmetries(
     >>> report.algebra, report.kernel_dimension, report.hidden
     ('gl_2 x gl_2 x gl_2 x torus^2', 14, 0)
     """
-    bound = best_upper_bound(network).value if network.parameter_count else None
+    bound = best_upper_bound(network).value if checked_network(network).parameter_count else None
     return study.symmetries(
         network, choose=partial(linear_algebra, name=engine), seed=seed, degree=degree,
         max_parameters=max_parameters, max_unknowns=max_unknowns, rank_upper_bound=bound, progress=progress,

@@ -12,6 +12,7 @@ from importlib import import_module
 import click
 
 from lightningalg.cli.options import CommandGroup
+from lightningalg.cli.outputs import with_distinct_files
 from lightningalg.cli.supervise import supervised, with_limits
 from lightningalg.errors import ContradictionError, LightningAlgError
 
@@ -33,7 +34,7 @@ class _LazyGroup(CommandGroup):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        return with_limits(import_module(f"lightningalg.cli.{name}").command)
+        return with_distinct_files(with_limits(import_module(f"lightningalg.cli.{name}").command))
 
     def invoke(self, ctx: click.Context) -> object:
         try:

@@ -12,6 +12,7 @@ import click
 
 from lightningalg.certificates.files import read_text
 from lightningalg.errors import InputError
+from lightningalg.networks.base import MAX_SIZE
 from lightningalg.networks.network import Network
 from lightningalg.networks.spec import KINDS, from_toml, network_from_table
 
@@ -58,7 +59,9 @@ def integer_list(text: str, name: str) -> list[int]:
     values = []
     for part in text.split(","):
         digits = part.strip().removeprefix("-")
-        if not digits.isascii() or not digits.isdigit() or len(digits) > 12:
+        if digits.isascii() and digits.isdigit() and len(digits) > 12:
+            raise InputError(f"--{name} has an integer of {len(digits)} digits: accepted are 1 to {MAX_SIZE}")
+        if not digits.isascii() or not digits.isdigit():
             raise InputError(
                 f"--{name} {text[:60]!r}: {part.strip()[:20]!r} is not an integer; write integers and "
                 f"commas, such as --{name} 4,3,2"

@@ -115,7 +115,7 @@ def _ask(path: Path, layers: int, widths: list[int] | None, tokens: int, as_json
 
     if widths is None or len(widths) < 2 or min(widths) < 1 or max(widths[0], widths[-1]) > 40:
         raise InputError("--ask needs --widths d0,dl (or all widths): input and output width, from 1 to 40")
-    inputs = planned_inputs(widths[0], widths[-1], tokens, layers)
+    inputs = planned_inputs(widths[0], widths[-1], tokens, layers, progress=Progress())
     write_atomically(path, pretty_json(question(widths[0], widths[-1], tokens, inputs)) + "\n")
     if as_json:
         echo_json({"inputs": len(inputs), "written": str(path)})

@@ -123,7 +123,13 @@ def _read(path: Path) -> tuple[Iterator[Architecture], list[Published]]:
     from lightningalg.sweeps.tables import read_published
 
     if path.suffix.lower() != ".csv":
-        return read_spec(path).architectures(), []
+        described = read_spec(path)
+        found = list(described.architectures())
+        if not found:
+            raise InputError(f"sweep {path}: it has no architectures; widen its ranges or its filter")
+        for remark in described.shortfalls(found):
+            click.echo(f"note: {remark}", err=True)
+        return iter(found), []
     published = read_published(path)
     unique = {line.architecture.key: line.architecture for line in published}
     return iter(unique.values()), published

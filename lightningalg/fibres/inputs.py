@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -46,16 +46,33 @@ def certified_inputs(vectors: Sequence[int], width: int, tokens: int, layers: in
     return found + extra_inputs(width, tokens)
 
 
-def planned_inputs(width: int, height: int, tokens: int, layers: int) -> list[Rows]:
+def planned_inputs(
+    width: int,
+    height: int,
+    tokens: int,
+    layers: int,
+    *,
+    progress: Callable[[str], None] = lambda message: None,
+) -> list[Rows]:
     """Return all inputs that recovery may ask for, by recovering networks of each kind.
 
     The vectors asked for depend on the function only where it is degenerate; then more values may be needed.
+    ``progress`` is told about every hundredth value of each kind.
     """
     from lightningalg.fibres.recovery import recover_virtual, value_at
 
     asked: dict[tuple[tuple[Fraction, ...], ...], None] = {}
-    for M, L in _samples(width, height, layers):
-        function = partial(value_at, M, L)
+    for number, (M, L) in enumerate(_samples(width, height, layers), start=1):
+        values = partial(value_at, M, L)
+        count = 0
+
+        def function(X: Rows, number: int = number, values: Callable[[Rows], Rows] = values) -> Rows:
+            nonlocal count
+            count += 1
+            if count % 100 == 0:
+                progress(f"planning: network {number}, {count} inputs so far")
+            return values(X)
+
         box: BlackBox = recover_virtual(function, width=width, tokens=tokens, layers=layers).box
         asked.update(dict.fromkeys(box.asked()))
     return [[list(row) for row in X] for X in asked]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lightningalg.errors import UnsupportedError
+from lightningalg.errors import TooLargeError, UnsupportedError
 from lightningalg.networks.families import attention_chain
-from lightningalg.networks.network import Network
+from lightningalg.networks.network import Network, checked_network
 
+#: largest width of a layer whose orbits are decided
+MAX_WIDTH = 500
 _SUPPORTED = "supported is one lightning attention layer with one head, no residual, and two or more tokens"
 
 
@@ -52,6 +54,8 @@ def single_layer(network: Network) -> SingleLayer:
     ------
     UnsupportedError
         For any other network; the message says what it is and what is supported.
+    TooLargeError
+        For widths above 500.
 
     References
     ----------
@@ -63,7 +67,7 @@ def single_layer(network: Network) -> SingleLayer:
     >>> single_layer(la.lightning((3, 2), (1,)))
     SingleLayer(d=3, dprime=2, a=1)
     """
-    chain = attention_chain(network)
+    chain = attention_chain(checked_network(network))
     if chain is None:
         raise UnsupportedError(f"{network} is not a plain attention layer: {_SUPPORTED}")
     if len(chain) > 1:
@@ -77,4 +81,9 @@ def single_layer(network: Network) -> SingleLayer:
             + _SUPPORTED
         )
     layer = chain[0]
+    if max(layer.d_in, layer.d_out) > MAX_WIDTH:
+        raise TooLargeError(
+            f"widths {layer.d_in} and {layer.d_out}: accepted are widths up to {MAX_WIDTH}, as orbits are "
+            "decided at matrices of these sizes"
+        )
     return SingleLayer(layer.d_in, layer.d_out, layer.rank)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -263,6 +264,16 @@ class Spec:
 
     title: str
     families: tuple[Family, ...]
+
+    def shortfalls(self, found: Iterable[Architecture]) -> list[str]:
+        """Return a remark for every family that has fewer architectures than its ``sample`` asks for."""
+        counts = Counter(architecture.family for architecture in found)
+        return [
+            f'family "{family.name}": {counts[family.name]} of the {family.sample} architectures asked for '
+            "(its ranges have no more, the filter lets too few pass, or an earlier family has them)"
+            for family in self.families
+            if family.sample is not None and counts[family.name] < family.sample
+        ]
 
     def architectures(self) -> Iterator[Architecture]:
         """Yield every architecture once, in the order of the families.

@@ -14,7 +14,7 @@ from lightningalg.errors import ContradictionError, InputError, TooLargeError, U
 from lightningalg.maps.grading import predicted_terms
 from lightningalg.maps.sampled_jacobian import SampledJacobian
 from lightningalg.networks.layers.normalized_attention import NormalizedAttention
-from lightningalg.networks.network import INPUT, Network
+from lightningalg.networks.network import INPUT, Network, checked_network
 from lightningalg.symmetry.cut_values import cut_values, intervals, part_between
 from lightningalg.symmetry.discovery import MAX_UNKNOWNS, Discovery, discover
 from lightningalg.symmetry.discrete_groups import discrete_groups
@@ -94,7 +94,7 @@ def symmetries(
     >>> report.algebra, report.kernel_dimension, report.hidden
     ('gl_2 x gl_2 x gl_2 x torus^2', 14, 0)
     """
-    n = network.parameter_count
+    n = checked_network(network).parameter_count
     if n == 0:
         raise InputError(f"{network} has no parameters: there is nothing that symmetries could act on")
     if n > max_parameters:

@@ -302,3 +302,52 @@ def test_output_that_is_full_or_closed():
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60)
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+# -- outputs that are inputs --------------------------------------------------------------------------------
+
+NET = 'tokens = 2\n[[layer]]\ntype = "lightning_attention"\nd_in = 2\nd_out = 1\nrank = 1\n'
+
+
+@pytest.mark.parametrize(
+    "command", ["dimension", "symmetries", "singular", "boundary", "invariants", "fiber"]
+)
+def test_the_network_file_is_not_overwritten(command, tmp_path, capfd):
+    path = tmp_path / "net.toml"
+    path.write_text(NET)
+    (tmp_path / "link").symlink_to(path)
+    for out in (path, tmp_path / "." / "net.toml", tmp_path / "link"):
+        call(capfd, command, "--network", path, "--out", out).refuses("overwrite", "net.toml")
+    assert path.read_text() == NET
+
+
+def test_tables_and_points_are_not_overwritten(tmp_path, capfd):
+    table = tmp_path / "t.csv"
+    table.write_text('architecture,exponent,dimension\n"(2,3,3)",2,9\n')
+    call(capfd, "sweep", table, "--store", tmp_path / "s.sqlite", "--export", table).refuses("overwrite")
+    assert table.read_text().startswith("architecture")
+    (tmp_path / "p.json").write_text("{}")
+    for command in (["fiber", "--point"], ["membership", "--widths", "2,1", "--ranks", "1", "--tensor"]):
+        call(capfd, *command, tmp_path / "p.json", "--out", tmp_path / "p.json").refuses("overwrite")
+    call(capfd, "recover", tmp_path / "p.json", "--layers", "1", "--out", tmp_path / "p.json").refuses(
+        "overwrite"
+    )
+    assert (tmp_path / "p.json").read_text() == "{}"
+
+
+def test_two_results_need_two_names(tmp_path, capfd):
+    arguments = ["--widths", "2,1", "--ranks", "1", "--export", "singular", "--export-to", tmp_path / "same"]
+    call(capfd, "invariants", *arguments, "--out", tmp_path / "same").refuses("two results")
+    assert not (tmp_path / "same").exists()
+
+
+@pytest.mark.parametrize("command", ["boundary", "singular", "membership"])
+def test_huge_layers_are_refused_at_once(command, tmp_path, capfd):
+    (tmp_path / "t.json").write_text('{"coefficients": []}')
+    extra = ["--tensor", tmp_path / "t.json"] if command == "membership" else []
+    answer = call(capfd, command, "--widths", "1000000,1000000", "--ranks", "2", *extra)
+    answer.refuses("1000000", "500")
+
+
+def test_integers_of_many_digits(capfd):
+    call(capfd, "dimension", "--widths", "9" * 30 + ",2", "--ranks", "1").refuses("30 digits", "1000000")

@@ -120,3 +120,14 @@ def test_a_name_that_some_networks_lack_is_refused(tmp_path):
     path.write_text("[[family]]\nlayers = '1..2'\nwidths = 2\nranks = 1\nwhere = 'd2 == 2'")
     with pytest.raises(InputError, match="d2"):
         list(read_spec(path).architectures())
+
+
+def test_a_sample_that_stays_short_is_said(tmp_path, capfd):
+    from tests.cli.support import call
+
+    path = tmp_path / "w.toml"
+    path.write_text("[[family]]\nname='f'\nlayers = 1\nwidths = 2\nranks = '1..2'\nsample = 9\n")
+    answer = call(capfd, "sweep", path, "--store", tmp_path / "s.sqlite", "--workers", "1")
+    assert answer.code == 0 and 'note: family "f": 2 of the 9' in answer.err
+    path.write_text("[[family]]\nlayers = 1\nwidths = 2\nranks = 1\nwhere = 'd0 > 5'\n")
+    call(capfd, "sweep", path, "--store", tmp_path / "s.sqlite").refuses("no architectures")
