@@ -147,8 +147,8 @@ def test_costly_contents_are_refused_quickly(name):
     folder = str(verifier.__file__).rsplit("/", 1)[0]
     data = json.dumps(COSTLY[name]).encode()
     done = subprocess.run(
-        [sys.executable, "-I", "-c", CHILD.format(folder=folder)], input=data, capture_output=True, timeout=120,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30,) * 2),
+        [sys.executable, "-I", "-c", CHILD.format(folder=folder)], input=data, capture_output=True,
+        timeout=120, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30,) * 2),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode()
     verdict, reason, seconds, kilobytes = json.loads(done.stdout)
