@@ -101,7 +101,7 @@ def test_other_networks_are_refused(capfd, tmp_path, command, arguments, words):
 
 def test_large_ones_are_refused_before_they_start(capfd):
     call(capfd, "singular", "--widths", "40,40", "--ranks", "40").refuses("strata", "accepted")
-    call(capfd, "boundary", "--widths", "1000,1000", "--ranks", "1000").refuses("strata", "accepted")
+    call(capfd, "boundary", "--widths", "500,500", "--ranks", "500").refuses("strata", "accepted")
 
 
 def test_malformed_tensors_are_refused(capfd, tmp_path):

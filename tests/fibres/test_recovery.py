@@ -281,9 +281,11 @@ def test_values_that_are_no_matrices_are_refused(value):
 
 
 def test_sizes_out_of_range_are_refused():
-    for sizes in ({"layers": 6, "width": 2}, {"layers": 0, "width": 2}, {"layers": 1, "width": 41}):
+    for sizes in ({"layers": 6, "width": 2}, {"layers": 1, "width": 41}):
         with pytest.raises(TooLargeError):
             la.recover(lambda X: X, **sizes)
+    with pytest.raises(InputError, match="layers is 0"):
+        la.recover(lambda X: X, layers=0, width=2)
 
 
 def test_wrong_depth_is_noticed():
