@@ -48,7 +48,7 @@ def test_a_notebook_runs(path, tmp_path):
         "certificates": [
             "'verdict': 'valid'",
             "'verdict': 'invalid'",
-            "(None, 29, 30, 'bounds differ')",
+            "(None, 27, 30, 'bounds differ')",
             "refuted",
         ],
     }
