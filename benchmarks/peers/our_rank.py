@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -14,6 +15,9 @@ from peers.timing import answer, job, load_kernels, repeated, timed
 #: limit is only of interest, not a target, a small one does
 _PRODUCT, _SMALL_PRODUCT = 2048, 512
 _LARGE_ROWS = 500
+#: after a product on several threads OpenBLAS' idle threads spin for a tenth of a second, each on a core that
+#: the next contestant would have to itself
+_SPIN = 0.4
 
 
 def main() -> None:
@@ -23,8 +27,10 @@ def main() -> None:
     load_kernels()
     size = _PRODUCT if len(matrix) >= _LARGE_ROWS else _SMALL_PRODUCT
     rates = _dgemm_rates(size)
+    time.sleep(_SPIN)
     rank, times = repeated(lambda: engine.rank(matrix, prime))
     rates += _dgemm_rates(size)
+    time.sleep(_SPIN)
     _, lu = repeated(_float_lu(rank), budget=0.5, most=5)
     answer(rank=rank, times=times, engine=engine.name, dgemm=rates, lu=lu, blas=_blas())
 
