@@ -2,7 +2,7 @@ r"""The arguments that bound one segment of a sequential network without cutting
 
 Each function recomputes its bound for the segment from position i to
 position j, and words the step of the proof; the lemmas are in
-``templates/composition_arguments.tex.j2``. A step does not mention the
+``templates/en/composition_arguments.tex.j2``. A step does not mention the
 positions, so that equal steps can share a line.
 """
 

@@ -341,7 +341,7 @@ def _finalize(value: Any) -> str:
 def environment() -> Environment:
     r"""Return the template environment: ``\VAR{...}``, ``\BLOCK{...}``, strict, escaping by itself."""
     return Environment(
-        loader=PackageLoader("lightningalg.render.latex", "templates"),
+        loader=PackageLoader("lightningalg.render.latex", "templates/en"),
         block_start_string=r"\BLOCK{",
         block_end_string="}",
         variable_start_string=r"\VAR{",

@@ -2,7 +2,7 @@ r"""A sequential network as stages and positions, as the proof of a ``compositio
 
 FORMAT.md section 4.2 defines the words. Position 0 is the input, position k
 the value of stage k; what is printed about them is in
-``templates/upper_composition.tex.j2``.
+``templates/en/upper_composition.tex.j2``.
 """
 
 from __future__ import annotations

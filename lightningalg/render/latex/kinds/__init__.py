@@ -50,7 +50,7 @@ class Kind:
     titles
         Title of an article on one certificate, and on several.
     template
-        The file in ``templates`` that prints the section: statements and proofs. It reads ``instances``
+        The file in ``templates/en`` (and ``templates/es``) that prints the section: statements and proofs. It reads ``instances``
         (of this kind), ``doc`` (the article) and the tools of ``escape`` and ``typeset``.
     read
         ``read(certificate, label, verdict)``: the printable form. Certificates are untrusted: every text is
