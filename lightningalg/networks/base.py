@@ -35,7 +35,9 @@ def positive_size(value: object, name: str) -> int:
         Naming ``name`` and what is accepted.
     """
     try:
-        number = 0 if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
+        # numpy 1 takes its truth values for indices
+        truth = isinstance(value, bool) or type(value).__name__ == "bool_"
+        number = 0 if truth else index(value)  # type: ignore[arg-type]
     except TypeError:
         number = 0
     if not 1 <= number <= MAX_SIZE:

@@ -53,7 +53,7 @@ def run_locally(
                 # few at a time: what is scheduled but not begun costs memory and is cancelled on Ctrl-C
                 while waiting and len(running) < 4 * workers:
                     task = waiting.popleft()
-                    future = pool.schedule(certify, (task.key, dict(task.table), seed), timeout=timeout)
+                    future = pool.submit(certify, timeout, task.key, dict(task.table), seed)
                     running[future] = task
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
