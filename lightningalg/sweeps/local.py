@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, TimeoutError, wait
 from dataclasses import asdict
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any
 
 from lightningalg.sweeps.spec import Architecture
@@ -15,8 +17,9 @@ from lightningalg.sweeps.work import certify, failed_row
 
 
 def _start_worker(memory: int) -> None:
-    """Leave Ctrl-C to the parent, and limit this process' memory where the system can."""
+    """Leave Ctrl-C to the parent, end with it, and limit this process' memory where the system can."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         import resource
     except ImportError:  # Windows
@@ -27,12 +30,20 @@ def _start_worker(memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def _end_with_parent() -> None:
+    """A parent that SIGKILL ends cannot stop its workers, and these would wait for work for ever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
 def run_locally(
     tasks: Sequence[Architecture], *, seed: str, workers: int, timeout: float, memory: float
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for every task as it is finished.
 
-    A task beyond its time, or whose process dies, becomes a row that says so; the others go on.
+    A task beyond its time, or whose process dies twice, becomes a row that says so; the others go on.
 
     Parameters
     ----------
@@ -45,6 +56,7 @@ def run_locally(
 
     waiting = deque(tasks)
     running: dict[Any, Architecture] = {}
+    again: set[str] = set()
     context = get_context("spawn")
     limit = int(memory * 2**30)
     with ProcessPool(workers, initializer=_start_worker, initargs=(limit,), context=context) as pool:
@@ -63,6 +75,10 @@ def run_locally(
                     except TimeoutError:
                         yield _failure(task, f"not finished within {timeout:g} s", timeout)
                     except ProcessExpired as error:
+                        if task.key not in again:  # perhaps somebody else's doing
+                            again.add(task.key)
+                            waiting.append(task)
+                            continue
                         yield _failure(task, f"its process ended with code {error.exitcode}", 0.0)
                     except Exception as error:  # a defect: this row says so, the sweep goes on
                         problem = f"internal error, please report it: {type(error).__name__}: {error}"
