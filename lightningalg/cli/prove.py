@@ -8,7 +8,7 @@ import click
 
 from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, write_atomically
-from lightningalg.cli.options import MAX_SECONDS, Finite, echo_json
+from lightningalg.cli.options import MAX_SECONDS, Finite, Progress, echo_json
 from lightningalg.errors import InputError
 
 
@@ -39,6 +39,7 @@ def command(
     if out is not None and Path(out).suffix != ".tex":
         raise click.UsageError(f"--out {out!r}: the name must end in .tex")
     paths = [Path(name) for name in files]
+    progress = Progress("verifying the certificates")
     problems = {
         answer["verdict"]: f"{path} is {explain(answer)}; there is nothing to prove"
         for path, answer in zip(paths, check_files(paths), strict=True)
@@ -52,12 +53,14 @@ def command(
     certificates = [read_certificate(path) for path in paths]
     from lightningalg.render.latex import compile_pdf, render_proof
 
+    progress("writing the article")
     article = render_proof(certificates, title=title)
     written = []
     if out is not None:
         write_atomically(Path(out), article)
         written.append(out)
     if out is not None and pdf:
+        progress("running LaTeX")
         written.append(str(compile_pdf(Path(out), timeout=timeout)))
     if as_json:
         hashes = [certificate["sha256"] for certificate in certificates]
