@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lightningalg.errors import InputError
-from lightningalg.render.latex.arguments import LEMMAS
+from lightningalg.render.latex.arguments import LEMMAS, argument_name
 from lightningalg.render.latex.bounds import UpperBound
 from lightningalg.render.latex.composition import FEATURES
 from lightningalg.render.latex.degrees import DegreeInstance, read_degrees
@@ -129,8 +129,12 @@ class _Document:
 
     @property
     def arguments(self) -> list[tuple[str, Tex]]:
-        """The arguments that bound segments of stages, with the labels of their lemmas."""
-        return [(name, Tex(label)) for name, label in LEMMAS.items() if self.facts("composition", name)]
+        """The names of the arguments that bound segments of stages, with the labels of their lemmas."""
+        return [
+            (str(argument_name(name)), Tex(label))
+            for name, label in LEMMAS.items()
+            if self.facts("composition", name)
+        ]
 
     @property
     def methods_of_rows(self) -> list[str]:
