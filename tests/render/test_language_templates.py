@@ -128,7 +128,8 @@ def _segments(source: str) -> tuple[list[str], list[Counter[str]]]:
             if value is not None:
                 found[-1][value] += 1
         elif kind == "reference":
-            found[-1][text.replace(r"\Cref", r"\cref")] += 1
+            place = re.sub(r"(?<=\[)[^\W\d_]+(?=~\d)", "", text)  # \cite[Theorem~11.12]{Harris}
+            found[-1][place.replace(r"\Cref", r"\cref")] += 1
         else:
             found[-1][text] += 1
     return statements, found
