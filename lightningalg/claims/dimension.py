@@ -108,7 +108,7 @@ def _dimension_html(found: Dimension) -> str:
         ("predicted", "-" if found.predicted is None else found.predicted, "proves nothing"),
     ]
     note = f"certificate {found.certificate.sha256[:12]}, strength {found.certificate.strength}"
-    return html_table(str(found.network), (), rows, note)
+    return html_table(found.network, ("quantity", "value", "how"), rows, note)
 
 
 def dimension(

@@ -59,6 +59,39 @@ class Recovery:
     certificate: Certificate
     inputs: int
 
+    def _repr_html_(self) -> str:
+        from lightningalg.display import html_table
+
+        entries = [(f"M_{i}", _shown(matrix)) for i, matrix in enumerate(self.M, start=1)]
+        rows = [
+            (
+                "determined",
+                "yes, up to scaling" if self.determined else "no: these weights have these values",
+            ),
+            ("values asked for", self.inputs),
+            *entries,
+            ("L", _shown(self.L)),
+        ]
+        note = f"{'; '.join(self.fibre.sentences)}. Certificate {self.certificate.sha256[:12]}."
+        return html_table("Recovered weights", ("of them", "found"), rows, note)
+
+    def _repr_latex_(self) -> str | None:
+        """Return the virtual weights, or ``None`` where they are too large to be read."""
+        from lightningalg.display import matrix_latex
+
+        found = [matrix_latex(matrix) for matrix in (*self.M, self.L)]
+        names = [*(f"M_{{{i}}}" for i in range(1, len(self.M) + 1)), "L"]
+        if None in found:
+            return None
+        return f"${', '.join(f'{name} = {text}' for name, text in zip(names, found, strict=True))}$"
+
+
+def _shown(matrix: Rows) -> str:
+    """Return a matrix on one line, rows separated by semicolons, or its size."""
+    if len(matrix) * len(matrix[0]) > 16:
+        return f"{len(matrix)} x {len(matrix[0])}"
+    return "; ".join(" ".join(map(str, row)) for row in matrix)
+
 
 def recover(
     function: Callable[[Rows], Any],

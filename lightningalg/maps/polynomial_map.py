@@ -97,10 +97,36 @@ class JacobianMatrix:
         """
         return [[bool(entry.to_dict()) for entry in row] for row in self.rows]
 
+    def _fits(self) -> bool:
+        """Whether the matrix itself can be shown."""
+        rows, columns = self.shape
+        return columns <= 12 and rows <= 30
+
+    def _repr_html_(self) -> str | None:
+        """Return a summary of a matrix that is too large to be shown in LaTeX, else ``None``."""
+        from lightningalg.display import html_table
+
+        if self._fits():
+            return None
+        rows, columns = self.shape
+        filled = sum(sum(row) for row in self.nonzero_pattern())
+        share = f"{100 * filled / (rows * columns):.1f} % of the entries"
+        facts = [
+            ("coordinates", f"{rows:,}", "rows"),
+            ("parameters", f"{columns:,}", f"columns: {', '.join(self.ring.names[:4])}, ..."),
+            ("not zero", f"{filled:,}", share),
+        ]
+        return html_table(
+            "Jacobian",
+            ("of it", "number", "remark"),
+            facts,
+            "rank_at(point) gives the exact rank at a point.",
+        )
+
     def _repr_latex_(self) -> str:
         """Return the matrix in LaTeX, or its size where it would not fit on a page."""
         rows, columns = self.shape
-        if columns > 12 or rows > 30:
+        if not self._fits():
             return rf"${rows} \times {columns}$ Jacobian"
         from lightningalg.engines.sympy_bridge import matrix_latex
 

@@ -351,7 +351,7 @@ class Network:
         counts: dict[str, int] = {}
         for block in self.parameter_blocks:
             counts[block.node] = counts.get(block.node, 0) + block.size
-        rows = [
+        rows = (
             (
                 node.id,
                 node.layer.type_name.replace("_", " "),
@@ -360,9 +360,21 @@ class Network:
                 f"those of {node.weights}" if node.weights else counts.get(node.id, 0),
             )
             for node in self.nodes
-        ]
+        )
         note = f"{self.parameter_count} parameters, input {self.width} x {self.tokens}"
-        return html_table(str(self), ("layer", "type", "inputs", "sizes", "parameters"), rows, note)
+        return html_table(self, ("layer", "type", "inputs", "sizes", "parameters"), rows, note)
+
+    def _repr_latex_(self) -> str:
+        """Return where the function lives: over the reals, if there is a softmax, else over QQ."""
+        from lightningalg.networks.families import has_softmax
+
+        field = "R" if has_softmax(self) else "Q"
+
+        def space(rows: int) -> str:
+            return rf"\mathbb{{{field}}}^{{{rows} \times {self.tokens}}}"
+
+        weights = rf"\mathbb{{{field}}}^{{{self.parameter_count}}}"
+        return rf"$f_\theta\colon {space(self.width)} \to {space(self.output_width)}, \theta \in {weights}$"
 
 
 def checked_network(value: object) -> Network:

@@ -52,6 +52,16 @@ class Membership:
         """Whether real points of Y without real weights come arbitrarily near (MATH.md section 3)."""
         return self.layer.d >= 2 and self.stratum in (ZERO, Stratum(1, 1, 1))
 
+    def _repr_html_(self) -> str:
+        from lightningalg.display import html_table
+
+        rows: list[tuple[str, object]] = [("where the function is", self.relation)]
+        if self.stratum is not None:
+            rows.append(("stratum (rk V, rk A, m)", self.stratum))
+            rows.append(("on the boundary", "yes" if self.on_boundary else "no"))
+        rows.append(("coefficients that are not 0", len(self.tensor)))
+        return html_table(f"One layer, {self.layer}", ("question", "answer"), rows)
+
     def claim(self) -> dict[str, Any]:
         """Return the claim of FORMAT.md section 13."""
         listed = [[encode_rational(value), list(key)] for key, value in sorted(self.tensor.items())]

@@ -23,6 +23,7 @@ from lightningalg.errors import InputError, LightningAlgError
 from lightningalg.networks.spec import network_from_table
 from lightningalg.render.latex import ClaimText, render_proof
 from lightningalg.worksheets.model import Claim, Instance, Worksheet
+from lightningalg.worksheets.tables import claim_table, instance_table, run_table
 from lightningalg.worksheets.verdict import OPEN, REFUTED, claim_verdict, is_declared, judge, worst
 
 #: certificates checked by one call of the verifier
@@ -56,6 +57,9 @@ class InstanceResult:
     verified: bool | None = None
     skipped: bool = False
     seconds: float = 0.0
+
+    def _repr_html_(self) -> str:
+        return instance_table(self)
 
     def to_json(self, out: Path) -> dict[str, Any]:
         """Return this instance's entry of ``summary.json``; paths are relative to the output folder."""
@@ -108,6 +112,9 @@ class ClaimResult:
         """Number of instances with that verdict."""
         return sum(result.verdict == verdict for result in self.instances)
 
+    def _repr_html_(self) -> str:
+        return claim_table(self)
+
 
 @dataclass(slots=True)
 class Run:
@@ -117,6 +124,9 @@ class Run:
     claims: list[ClaimResult]
     seconds: float = 0.0
     complete: bool = False
+
+    def _repr_html_(self) -> str:
+        return run_table(self)
 
     @property
     def verdict(self) -> str:
