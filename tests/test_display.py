@@ -147,7 +147,7 @@ def test_tables_say_what_is_known(results):
     assert row("boundary", "boundary")[1] == "(0,0,0), (1,1,1)"
     assert row("membership", "where the function is")[1] == "in the neuromanifold"
     assert row("invariants", "2")[1:4] == ["3", "S[2](C^1) x S[3,1](C^2) x S[1,1](C^2)", "exact"]
-    assert row("run", "wrong")[3:] == ["refuted", "2", "1"]
+    assert row("run", "wrong")[3:] == ["refuted", "2", "2"]
     assert row("claim", results["instance"].task.instance)[1:4] == ["refuted", "8", "7"]
     assert row("instance", "dimension")[1] == "7"
 
@@ -210,11 +210,7 @@ def test_matrices_of_numbers_only_are_typeset():
 
 
 def test_names_of_algebras_cannot_leave_the_formula():
-    assert algebra_latex(
-        "sl_2 x sl_3(H) over a field"
-    ) == r"\mathfrak{sl}_{2} \times \text{slH over a field}" or (
-        "\\" not in algebra_latex("sl_3(H) over a field").replace(r"\text", "")
-    )
+    assert algebra_latex("sl_2 x sl_3(H)") == r"\mathfrak{sl}_{2} \times \text{sl3(H)}"
     assert "$" not in algebra_latex("$}{\\input") and "\\input" not in algebra_latex("\\input")
 
 
