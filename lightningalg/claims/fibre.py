@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from lightningalg.certificates import Certificate
 from lightningalg.certificates.polynomials import encode_rational
+from lightningalg.certificates.sampling import validate_seed
 from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
 from lightningalg.errors import InputError, UnsupportedError
@@ -69,7 +70,7 @@ class Fibre:
         return rf"$\dim \{{(M', L') : f_{{M', L'}} = f_{{M, L}}\}} = {dimension}$"
 
 
-def fibre(point: WeightsPoint | VirtualPoint | ConjugatePair | Network, *, seed: str = "0") -> Fibre:
+def fibre(point: WeightsPoint | VirtualPoint | ConjugatePair | Network, *, seed: str | int = "0") -> Fibre:
     """Return all weights that give the same function as those of the point, by exact checks.
 
     Parameters
@@ -96,7 +97,7 @@ def fibre(point: WeightsPoint | VirtualPoint | ConjugatePair | Network, *, seed:
     ('identifiable up to scaling', 2)
     """
     if isinstance(point, Network):
-        point = generated_point(point, seed)
+        point = generated_point(point, validate_seed(seed))
     if not isinstance(point, WeightsPoint | VirtualPoint | ConjugatePair):
         raise InputError(
             f"a {type(point).__name__} is no point: accepted are a Network, weights, virtual weights and a "

@@ -26,7 +26,7 @@ from lightningalg.fibres.points import (
     virtual_from_tables,
 )
 from lightningalg.fibres.recovery import Recovered, recover_virtual, value_at
-from lightningalg.networks.base import positive_size
+from lightningalg.networks.base import positive_size, sizes
 from lightningalg.networks.network import Network
 
 
@@ -137,10 +137,12 @@ def recover(
     """
     if not callable(function):
         raise InputError(f"a {type(function).__name__} is no function: accepted is a callable on matrices")
-    for name, value in (("layers", layers), ("width", width), ("tokens", tokens)):
-        positive_size(value, name)
+    layers, width = positive_size(layers, "layers"), positive_size(width, "width")
+    tokens = positive_size(tokens, "tokens")
     if (widths is None) != (ranks is None):
         raise InputError("widths and ranks belong together: give both or neither")
+    if widths is not None and ranks is not None:
+        widths, ranks = sizes(widths, "widths"), sizes(ranks, "ranks")
     found = recover_virtual(function, width=width, tokens=tokens, layers=layers)
     weights = None
     if widths is not None and ranks is not None:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lightningalg.arguments import file_path, integer, listed
+from lightningalg.arguments import instance as of_class
 from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, remove_stale_temporaries, write_atomically
 from lightningalg.certificates.records import pretty_json
@@ -174,7 +176,7 @@ Progress = Callable[[int, int, str], None]
 def run_worksheets(
     worksheets: Sequence[Worksheet],
     *,
-    out: Path,
+    out: str | Path,
     claims: Sequence[str] = (),
     jobs: int | None = None,
     force: bool = False,
@@ -211,6 +213,12 @@ def run_worksheets(
         If a claim id is unknown or the folder cannot be written to.
     """
     start = time.perf_counter()
+    out = file_path(out, "out")
+    jobs = None if jobs is None else integer(jobs, "jobs", 1)
+    worksheets = [
+        of_class(worksheet, Worksheet, "worksheets", "a list of what read_worksheet returns")
+        for worksheet in listed(worksheets, "worksheets", "what read_worksheet returns")
+    ]
     run = Run(out, _select(worksheets, claims, out, seed, force))
     _probe(out)
     for folder in {out, *(Path(r.task.path).parent for claim in run.claims for r in claim.instances)}:
