@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from lightningalg.arguments import file_path
 from lightningalg.certificates.files import read_json, read_text
 from lightningalg.certificates.records import sha256_of
 from lightningalg.claims import AbstractClaim, claim_kinds
@@ -118,7 +119,7 @@ class Worksheet:
     translations: Mapping[str, Words] = field(default_factory=dict)
 
 
-def read_worksheet(path: Path) -> Worksheet:
+def read_worksheet(path: str | Path) -> Worksheet:
     """Return the worksheet in a TOML file.
 
     Raises
@@ -130,6 +131,7 @@ def read_worksheet(path: Path) -> Worksheet:
     ----------
     README, "Own claims"; ``worksheets/*.toml``.
     """
+    path = file_path(path, "worksheet")
     text = read_text(path, what="worksheet", max_bytes=MAX_BYTES)
     try:
         return _worksheet(parse_toml(text), path)

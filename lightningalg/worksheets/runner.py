@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lightningalg.arguments import file_path, integer, listed
+from lightningalg.arguments import instance as of_class
 from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, remove_stale_temporaries, write_atomically
 from lightningalg.certificates.records import pretty_json
@@ -24,6 +26,7 @@ from lightningalg.networks.spec import network_from_table
 from lightningalg.render.latex import known_language, render_proof
 from lightningalg.worksheets.claim_text import claim_text
 from lightningalg.worksheets.model import Claim, Instance, Worksheet
+from lightningalg.worksheets.tables import claim_table, instance_table, run_table
 from lightningalg.worksheets.verdict import OPEN, REFUTED, claim_verdict, is_declared, judge, worst
 
 #: certificates checked by one call of the verifier
@@ -57,6 +60,9 @@ class InstanceResult:
     verified: bool | None = None
     skipped: bool = False
     seconds: float = 0.0
+
+    def _repr_html_(self) -> str:
+        return instance_table(self)
 
     def to_json(self, out: Path) -> dict[str, Any]:
         """Return this instance's entry of ``summary.json``; paths are relative to the output folder."""
@@ -109,6 +115,9 @@ class ClaimResult:
         """Number of instances with that verdict."""
         return sum(result.verdict == verdict for result in self.instances)
 
+    def _repr_html_(self) -> str:
+        return claim_table(self)
+
 
 @dataclass(slots=True)
 class Run:
@@ -118,6 +127,9 @@ class Run:
     claims: list[ClaimResult]
     seconds: float = 0.0
     complete: bool = False
+
+    def _repr_html_(self) -> str:
+        return run_table(self)
 
     @property
     def verdict(self) -> str:
@@ -165,7 +177,7 @@ Progress = Callable[[int, int, str], None]
 def run_worksheets(
     worksheets: Sequence[Worksheet],
     *,
-    out: Path,
+    out: str | Path,
     claims: Sequence[str] = (),
     jobs: int | None = None,
     force: bool = False,
@@ -206,6 +218,12 @@ def run_worksheets(
     """
     start = time.perf_counter()
     known_language(lang)
+    out = file_path(out, "out")
+    jobs = None if jobs is None else integer(jobs, "jobs", 1)
+    worksheets = [
+        of_class(worksheet, Worksheet, "worksheets", "a list of what read_worksheet returns")
+        for worksheet in listed(worksheets, "worksheets", "what read_worksheet returns")
+    ]
     run = Run(out, _select(worksheets, claims, out, seed, force))
     _probe(out)
     for folder in {out, *(Path(r.task.path).parent for claim in run.claims for r in claim.instances)}:
