@@ -190,6 +190,7 @@ def parse(data: bytes) -> Any:
     def whole(text: str) -> int:
         if len(text) > 17 or not text.isascii() or abs(int(text)) > MAX_PLAIN_INTEGER:
             raise InvalidError("json", f"integer {show(RawText(text), 40)} above 2^53 must be a string")
+        require(text != "-0", "json", "number -0 is written 0")
         return int(text)
 
     def refuse(text: str) -> Any:
