@@ -214,7 +214,11 @@ def algebra_holds(first: dict[str, Any], altered: dict[str, Any]) -> bool:
     claim, network = altered["claim"], altered["network"]
     n = ex.parameter_count(network)
     low, high = _true_dimension(network)
-    fits = claim["rank"] == n - low == n - high if claim["relation"] == "fill the kernel" else claim["rank"] <= n - low
+    fits = (
+        claim["rank"] == n - low == n - high
+        if claim["relation"] == "fill the kernel"
+        else claim["rank"] <= n - low
+    )
     named = claim["factors"] is None or text(claim["factors"]) == text(first["claim"]["factors"])
     return fits and named and claim["fields"] == len(altered["witness"]["symmetries"]["fields"])
 
@@ -229,7 +233,9 @@ def normalized_fibre_holds(first: dict[str, Any], altered: dict[str, Any]) -> bo
     product = [[sum(k[r * d + i] * q[r * d + j] for r in range(a)) for j in range(d)] for i in range(d)]
     import sympy
 
-    rank = sympy.Matrix(d, d, lambda i, j: sympy.Rational(product[i][j].numerator, product[i][j].denominator)).rank()
+    rank = sympy.Matrix(
+        d, d, lambda i, j: sympy.Rational(product[i][j].numerator, product[i][j].denominator)
+    ).rank()
     fibre = "point" if any(v) else "all attention matrices"
     return (claim["rank"], claim["fibre"], claim["orbit"]) == (rank, fibre, any(v) and rank == a)
 
@@ -265,7 +271,10 @@ def ideal_holds(first: dict[str, Any], altered: dict[str, Any]) -> bool:
     names = sympy.symbols(f"v0:{count}")
 
     def polynomial(listed: list[Any]) -> Any:
-        terms = [sympy.Rational(str(c)) * sympy.prod(x**k for x, k in zip(names, e, strict=True)) for c, e in listed]
+        terms = [
+            sympy.Rational(str(c)) * sympy.prod(x**k for x, k in zip(names, e, strict=True))
+            for c, e in listed
+        ]
         return sum(terms, sympy.Integer(0))
 
     basis = [polynomial(f) for f in claim["basis"]]
@@ -279,10 +288,20 @@ def ideal_holds(first: dict[str, Any], altered: dict[str, Any]) -> bool:
     points = claim["real_points"]
     if isinstance(points, list):
         values = [sympy.Rational(str(v)) for v in points]
-        points = None if all(f.subs(dict(zip(names, values, strict=True))) == 0 for f in generators) else points
+        points = (
+            None if all(f.subs(dict(zip(names, values, strict=True))) == 0 for f in generators) else points
+        )
     rest = [claim[key] is None or text(claim[key]) == text(known[key]) for key in ("prime", "components")]
-    same = all(text(claim[k]) == text(known[k]) for k in ("order", "basis", "dimension", "degree", "elimination"))
-    return members and others and all(rest) and same and (points is None or text(points) == text(known["real_points"]))
+    same = all(
+        text(claim[k]) == text(known[k]) for k in ("order", "basis", "dimension", "degree", "elimination")
+    )
+    return (
+        members
+        and others
+        and all(rest)
+        and same
+        and (points is None or text(points) == text(known["real_points"]))
+    )
 
 
 TRUTH: dict[str, Callable[[dict[str, Any], dict[str, Any]], bool]] = {
@@ -402,7 +421,9 @@ def table(tallies: dict[str, Tally]) -> str:
 def main() -> None:
     """Alter everything in every way, and print the table."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--per-place", type=int, default=None, metavar="N", help="N alterations of each place, not all")
+    parser.add_argument(
+        "--per-place", type=int, default=None, metavar="N", help="N alterations of each place, not all"
+    )
     parser.add_argument("--only", default="", metavar="TEXT", help="certificates whose name has this text")
     options = parser.parse_args()
     tallies: dict[str, Tally] = {}
