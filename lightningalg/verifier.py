@@ -2602,11 +2602,6 @@ def polynomial_product(p: Polynomial, q: Polynomial, work: Work) -> Polynomial:
     return {exponents: value for exponents, value in result.items() if value}
 
 
-def polynomial_scaled(p: Polynomial, factor: Fraction) -> Polynomial:
-    """factor p."""
-    return {exponents: factor * value for exponents, value in p.items()} if factor else {}
-
-
 def polynomial_derivative(p: Polynomial, variable: int) -> Polynomial:
     """The partial derivative of p by a variable, numbered from 0."""
     result: Polynomial = {}

@@ -1,10 +1,10 @@
 """Folders and process groups that end with this process, however it ends.
 
-A watchdog of a few lines, in a session of its own, reads from a pipe what this process has in use. Nobody else
-holds the writing end, so the pipe ends when this process does, by ``kill -9`` too: the watchdog then kills the
-process groups and removes the folders that are left. Should the watchdog be killed as well, the next process
-that makes a folder sweeps: every folder holds a file that its owner keeps locked, and the system drops the
-lock when the owner dies.
+A watchdog of a few lines, in a session of its own, reads from a pipe what this process has in use. Nobody
+else holds the writing end, so the pipe ends when this process does, by ``kill -9`` too: the watchdog then
+kills the process groups and removes the folders that are left. Should the watchdog be killed as well, the
+next process that makes a folder sweeps: every folder holds a file that its owner keeps locked, and the system
+drops the lock when the owner dies.
 """
 
 from __future__ import annotations
@@ -79,8 +79,10 @@ class _Watchdog:
         reading, writing = os.pipe()
         try:
             command = [sys.executable, "-I", "-S", "-c", _WATCHDOG]
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            subprocess.run(command, stdin=reading, cwd="/", start_new_session=True, check=False, **quiet)
+            quiet = subprocess.DEVNULL
+            subprocess.run(
+                command, stdin=reading, stdout=quiet, stderr=quiet, cwd="/", start_new_session=True
+            )
         except OSError:  # no more processes: the programs' own limits end them, the next start sweeps
             os.close(writing)
         else:

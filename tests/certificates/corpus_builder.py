@@ -1,7 +1,7 @@
 """Makes the files of ``corpus/``: ``python -m tests.certificates.corpus_builder``.
 
-``valid``: small certificates of every kind, method and argument.  ``rejected``: forgeries, one file each, with
-what was altered and what the checker must answer in ``index.json``.  The files stay in the repository as they
+``valid``: small certificates of every kind, method and argument.  ``rejected``: forgeries; what
+was altered and what the checker must answer is in ``index.json``.  The files stay in the repository as they
 are: a checker that one day answers otherwise has changed its mind, and a test says so.
 """
 
@@ -19,6 +19,7 @@ from lightningalg.claims.normalized_fibre import normalized_fibre, normalized_fi
 from lightningalg.claims.symmetries import symmetry_certificate
 
 from . import examples as ex
+from .corpus_forgeries import expectation, forgeries, texts
 
 FOLDER = Path(__file__).with_name("corpus")
 
@@ -56,7 +57,8 @@ COMPOSITIONS = {
 }
 FIBRES = [
     "generic layer", "skew layer", "swap", "zero", "deep", "rank one first", "ranks one, one output",
-    "conjugate forms", "exchange", "skew last", "skew between", "one token", "line",
+    "conjugate forms", "exchange", "skew last", "skew between", "skew in three",
+    "one token", "line",
 ]  # fmt: skip
 
 
@@ -95,6 +97,12 @@ def softmax() -> Iterator[tuple[str, Any]]:
     yield "normalized-tied", la.dimension(tied).certificate
     yield "ball-polynomial", la.dimension(la.lightning((2, 2), (1,)), lower_bound="ball").certificate
     yield "ball-softmax", la.dimension(la.normalized((2, 1), (1,)), lower_bound="ball").certificate
+    biased = la.monomial_with_biases((1, 2, 1), 2)
+    yield "ball-biases", la.dimension(biased, lower_bound="ball").certificate
+    windows = la.convolutional(4, [2, 2], degree=2, strides=[1, 1], channels=[1, 1])
+    yield "ball-convolutions", la.dimension(windows, lower_bound="ball").certificate
+    tied_heads = la.tie(la.lightning((2, 2, 2), (1, 1)), {"layer2": "layer1"})
+    yield "ball-tied", la.dimension(tied_heads, lower_bound="ball").certificate
     yield "identifiability", identifiability(la.normalized((2, 2, 2), (1, 2)), "0")
     yield "normalized-fibre-all", normalized_fibre(la.normalized((2, 1), (1,)))
     net = la.normalized((2, 2), (2,))
@@ -119,6 +127,8 @@ def one_layer() -> Iterator[tuple[str, Any]]:
     for name in ("three quadrics", "one token", "vanishing only"):
         yield f"invariants-{name.replace(' ', '-')}", equations.certificate(name)
     widths, rank, tokens = (2, 1), 1, 2
+    cubics = equations.invariants(la.lightning(widths, (rank,), tokens), 3, hilbert=1)
+    yield "invariants-products", equations.invariants_certificate(cubics)
     report = equations.invariants(la.lightning(widths, (rank,), tokens), 2, hilbert=1)
     made = equations.invariants_certificate(report).to_json()
     made["claim"]["relation"] = "generate"
@@ -160,11 +170,29 @@ def valid() -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, ex.seal(plain)
 
 
+def written(certificate: dict[str, Any]) -> bytes:
+    return json.dumps(certificate, sort_keys=True, separators=(",", ":")).encode("ascii") + b"\n"
+
+
 def build() -> None:
-    (FOLDER / "valid").mkdir(parents=True, exist_ok=True)
-    for name, certificate in valid():
-        text = json.dumps(certificate, sort_keys=True, separators=(",", ":"))
-        (FOLDER / "valid" / f"{name}.json").write_text(text + "\n", encoding="ascii")
+    """Write all files, and the index of what is rejected and why."""
+    known = dict(valid())
+    for part in ("valid", "rejected"):
+        (FOLDER / part).mkdir(parents=True, exist_ok=True)
+        for old in (FOLDER / part).iterdir():
+            old.unlink()
+    for name, certificate in known.items():
+        (FOLDER / "valid" / f"{name}.json").write_bytes(written(certificate))
+    files = [(name, what, written(certificate)) for name, what, certificate in forgeries(known)]
+    index = []
+    for name, what, data in [*files, *texts(known)]:
+        (FOLDER / "rejected" / f"{name}.json").write_bytes(data)
+        found = expectation(data)
+        if found["verdict"] == "valid" or "internal" in found["reason"]:
+            print("NOT REJECTED", name, what, found)
+        index.append({"file": f"{name}.json", "altered": what, **found})
+    text = json.dumps(sorted(index, key=lambda entry: entry["file"]), indent=1) + "\n"
+    (FOLDER / "index.json").write_text(text, encoding="ascii")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Every place of certificates of every kind, method and argument, altered: never accepted unless still true."""
+"""Every place of certificates of every kind, method and argument, altered: accepted only if still true."""
 
 from __future__ import annotations
 

@@ -185,7 +185,8 @@ def test_a_command_killed_in_the_middle_of_an_engine(tmp_path, name, who):
     process = subprocess.Popen(
         [sys.executable, str(script), *COMMANDS[name]], cwd=tmp_path,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env={**os.environ, "TMPDIR": str(folder), "MARK": str(folder), "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={**os.environ, "TMPDIR": str(folder), "MARK": str(folder),
+             "PYTHONPATH": str(Path(__file__).parents[2])},
     )  # fmt: skip
     try:
         until(lambda: ready.exists() and ready.read_text(), 60)
