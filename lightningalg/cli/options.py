@@ -22,6 +22,8 @@ from lightningalg.networks.spec import KINDS, from_toml, network_from_table
 MAX_NETWORK_BYTES = 16 * 2**20
 #: longest time limit; the system's calls refuse much longer ones
 MAX_SECONDS = 1e6
+#: GiB of address space with which every command can start: Python, numpy and its buffers take 0.3
+MIN_MEMORY = 0.5
 
 
 class CommandGroup(click.Group):

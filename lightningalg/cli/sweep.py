@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lightningalg.certificates.files import write_atomically
-from lightningalg.cli.options import MAX_SECONDS, Finite, echo_json
+from lightningalg.cli.options import MAX_SECONDS, MIN_MEMORY, Finite, echo_json
 from lightningalg.cli.progress import counted_progress
 from lightningalg.errors import InputError
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 )
 @click.option("--timeout", type=Finite(min=0.1, max=MAX_SECONDS), default=600, show_default=True,
               metavar="SECONDS", help="For each architecture, on local processes.")  # fmt: skip
-@click.option("--memory", type=Finite(min=0.25, max=1e6), default=4, show_default=True, metavar="GIB",
+@click.option("--memory", type=Finite(min=MIN_MEMORY, max=1e6), default=4, show_default=True, metavar="GIB",
               help="For each local process.")  # fmt: skip
 @click.option("--retry", is_flag=True, help="Try again what failed before.")
 @click.option("--resume/--force", "resume", default=True,

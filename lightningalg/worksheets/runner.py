@@ -259,8 +259,12 @@ def run_worksheets(
 def _probe(out: Path) -> None:
     """Fail before the work, not after it, if nothing can be written."""
     probe = out / ".probe"
-    write_atomically(probe, "")
-    probe.unlink()
+    try:
+        write_atomically(probe, "")
+        probe.unlink()
+    except (InputError, OSError) as error:
+        reason = str(error).rpartition(": ")[2]
+        raise InputError(f"cannot write into the folder {out} (--out): {reason}") from None
 
 
 def _select(
