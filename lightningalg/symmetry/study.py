@@ -104,7 +104,7 @@ def symmetries(
         raise InputError(f"{network} has no parameters: there is nothing that symmetries could act on")
     if n > max_parameters:
         raise TooLargeError(
-            f"{n:,} parameters, more than the limit of {max_parameters:,}: raise it with 'symmetries --max-parameters' "
+            f"{n:,} parameters, over the limit of {max_parameters:,}: raise it with 'symmetries --max-parameters' "
             f"(max_parameters=)"
         )
     if any(isinstance(node.layer, NormalizedAttention) for node in network.nodes):
