@@ -17,11 +17,6 @@ from lightningalg.sweeps.spec import MAX_ARCHITECTURES, Architecture, architectu
 from lightningalg.sweeps.store import COLUMNS
 
 _MAX_BYTES = 32 * 2**20
-_MAX_CELL = 2_000
-#: integers in or without brackets; every separator is needed, so that there is one way only to read them
-_NUMBERS = re.compile(
-    r"\s*(?P<open>[(\[])?\s*[0-9]{1,7}(?:(?:\s*[,;x-]\s*|\s+)[0-9]{1,7})*\s*(?(open)[)\]])\s*", re.ASCII
-)
 _REQUIRED = ("architecture", "exponent", "dimension")
 
 
@@ -94,6 +89,11 @@ def _parquet(rows: list[Mapping[str, Any]]) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
+#: what may stand around the numbers of an entry, and how long an entry may be
+_AROUND = " \t\r\n()[]"
+_MAX_ENTRY = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class Published:
     """A line of a table of published dimensions: line number, the network, the stated dimension."""
@@ -150,11 +150,14 @@ def read_published(path: Path) -> list[Published]:
 def _published(path: Path, line: int, row: Mapping[str, Any]) -> Published:
     def numbers(name: str) -> list[int]:
         text = row.get(name) or ""
-        if len(text) > _MAX_CELL or not _NUMBERS.fullmatch(text):
+        # split, then look at each part: one pattern for all would try every way to cut a long row of digits
+        parts = re.split(r"\s*[,;x-]\s*|\s+", text.strip(_AROUND)) if len(text) <= _MAX_ENTRY else [""]
+        unmatched = text.count("(") != text.count(")") or text.count("[") != text.count("]")
+        if unmatched or not all(re.fullmatch(r"[0-9]{1,7}", part) for part in parts):
             raise InputError(
                 f"table {path}: line {line}: {name} is {text[:40]!r}; accepted are integers, as (2,3,3)"
             )
-        return [int(part) for part in re.findall(r"[0-9]+", text)]
+        return [int(part) for part in parts]
 
     if None in row:
         raise InputError(
