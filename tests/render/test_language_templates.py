@@ -184,7 +184,13 @@ def _prose(source: str) -> str:
 
 #: English words, none of which is a Spanish one
 _ENGLISH_WORDS = frozenset(
-    ["the", "of", "and", "with", "if", "is", "proof", "by", "for", "that", "are", "this", "be", "as", "let", "then", "layer", "layers", "has", "have", "from", "which", "or", "at", "on", "in", "all", "not", "its", "it", "an", "to", "so", "we", "one", "two", "such", "where", "when", "these", "those", "each", "every", "some", "any", "matrix", "matrices'", "network", "networks", "width", "rank", "into", "over", "under", "bound", "bounds", "lower", "upper", "row", "rows", "column", "columns", "same", "other", "their", "there", "here", "only", "than", "given", "value", "values", "point", "points", "sum", "step", "first", "last", "number", "numbers", "size", "entry", "entries", "field", "fields", "put", "take", "since", "hence", "thus", "also", "both", "most", "least", "non-zero", "zero", "whose", "was", "were", "been", "does", "do", "can", "may", "must", "out", "up", "after", "before", "between", "let's", "note", "see", "without", "within", "because", "but", "no-one", "more", "less", "certificate", "certificates", "statement", "claim", "instance", "none", "holds", "says", "gives", "follows", "says", "degree", "degrees", "kind", "head", "heads", "stage", "stages", "input", "output", "parameters", "weights"]
+    """the of and with if is proof by for that are this be as let then layer layers has have from which or at on in all
+    not its it an to so we one two such where when these those each every some any matrix matrices' network networks
+    width rank into over under bound bounds lower upper row rows column columns same other their there here only than
+    given value values point points sum step first last number numbers size entry entries field fields put take since
+    hence thus also both most least non-zero zero whose was were been does do can may must out up after before between
+    let's note see without within because but no-one more less certificate certificates statement claim instance none
+    holds says gives follows says degree degrees kind head heads stage stages input output parameters weights""".split()
 )
 
 
