@@ -39,7 +39,7 @@ _KEY = re.compile(r"[^/\x00-\x1f]{1,100}/[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _WORKSHEET_FIELDS = {"title", "source", "prose", "claim"}
 _CLAIM_FIELDS = {
     "id", "kind", "title", "statement", "source", "prose", "hypotheses", "expected", "check", "relation",
-    "uses", "network", "grid", "where", "instances", "verdict", "counterexamples",
+    "uses", "network", "grid", "where", "instances", "verdict", "counterexamples", "paper",
 }  # fmt: skip
 #: what a claim may declare as its outcome; without a declaration the first two are wanted
 VERDICTS = ("certified", "certified with hypotheses", "refuted", "open")
@@ -83,7 +83,8 @@ class Claim:
 
     ``declared`` is the verdict that the worksheet documents: a statement of the literature may be refuted,
     and the worksheet shows by which instances. ``""``: it is to be certified. ``counterexamples`` is the
-    number of refuted instances, where the worksheet says it.
+    number of refuted instances, where the worksheet says it. ``paper``: the ids of the statements (in
+    ``worksheets/paper/statements.toml``) that it settles.
     """
 
     id: str
@@ -100,6 +101,7 @@ class Claim:
     uses: tuple[str, ...] = ()
     declared: str = ""
     counterexamples: int | None = None
+    paper: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,7 @@ def _claim_body(table: Mapping[str, Any], name: str, folder: Path) -> Claim:
         name, kind, text_of(table, "title", default=name), text_of(table, "statement"),
         text_of(table, "source"), text_of(table, "prose"), hypotheses, shown(table.get("expected", ""), 2000),
         check, relation == "differs", instances, _uses(table), *_declared(table, len(instances)),
+        _paper(table),
     )  # fmt: skip
 
 
@@ -193,6 +196,15 @@ def _uses(table: Mapping[str, Any]) -> tuple[str, ...]:
     for name in names:
         if not isinstance(name, str) or not _KEY.fullmatch(name):
             raise InputError(f'"uses" has {shown(name, 40)!r}: accepted are texts "worksheet/claim"')
+    return tuple(names)
+
+
+def _paper(table: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the statements of the paper that a claim settles."""
+    names = list_of(table, "paper")
+    for name in names:
+        if not isinstance(name, str) or not _ID.fullmatch(name):
+            raise InputError(f'"paper" has {shown(name, 40)!r}: accepted are ids of statements')
     return tuple(names)
 
 

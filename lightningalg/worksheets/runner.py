@@ -23,6 +23,7 @@ from lightningalg.errors import InputError, LightningAlgError
 from lightningalg.networks.spec import network_from_table
 from lightningalg.render.latex import ClaimText, render_proof
 from lightningalg.worksheets.model import Claim, Instance, Worksheet
+from lightningalg.worksheets.table import check_statements, run_table, table_csv, table_markdown
 from lightningalg.worksheets.verdict import OPEN, REFUTED, claim_verdict, is_declared, judge, worst
 
 #: certificates checked by one call of the verifier
@@ -145,6 +146,7 @@ class Run:
                     "expected": result.claim.expected,
                     "check": result.claim.check.text if result.claim.check else "",
                     "uses": list(result.claim.uses),
+                    "paper": list(result.claim.paper),
                     "verdict": result.verdict,
                     "declared": result.claim.declared or "certified",
                     "as_declared": result.as_declared,
@@ -154,7 +156,12 @@ class Run:
                     "instances": [instance.to_json(self.out) for instance in result.instances],
                 }
             )
-        return {"complete": self.complete, "seconds": round(self.seconds, 3), "claims": claims}
+        return {
+            "complete": self.complete,
+            "seconds": round(self.seconds, 3),
+            "claims": claims,
+            "table": run_table(self.claims, self.out),
+        }
 
 
 #: told (instances finished, all instances, what is being done)
@@ -173,8 +180,8 @@ def run_worksheets(
 ) -> Run:
     """Certify every instance of every claim, verify the certificates, write them, proofs and a summary.
 
-    Writes ``out/<worksheet>/<claim>/<instance>.json``, ``out/<worksheet>/<claim>.tex`` and
-    ``out/summary.json``.
+    Writes ``out/<worksheet>/<claim>/<instance>.json``, ``out/<worksheet>/<claim>.tex``,
+    ``out/summary.json``, and the table of statements as ``out/table.md`` and ``out/table.csv``.
     Instances whose certificate is already there for the same network, kind and seed are not computed
     again (but verified). On Ctrl-C what is finished stays, with a summary of it.
 
@@ -229,7 +236,10 @@ def run_worksheets(
         for claim in run.claims:
             _judge(claim)
         run.seconds = time.perf_counter() - start
-        write_atomically(out / "summary.json", pretty_json(run.to_json()) + "\n")
+        summary = run.to_json()
+        write_atomically(out / "summary.json", pretty_json(summary) + "\n")
+        write_atomically(out / "table.md", table_markdown(summary["table"]))
+        write_atomically(out / "table.csv", table_csv(summary["table"]))
     return run
 
 
@@ -254,6 +264,7 @@ def _select(
     selected = []
     for worksheet in worksheets:
         for claim in worksheet.claims:
+            check_statements(claim.id, claim.paper)
             if not wanted or claim.id in wanted:
                 tasks = [_task(worksheet, claim, instance, out, seed, force) for instance in claim.instances]
                 results = [
