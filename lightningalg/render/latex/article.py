@@ -2,6 +2,7 @@ r"""One self-contained article from certificates."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,9 +13,10 @@ from lightningalg.render.latex.bounds import UpperBound
 from lightningalg.render.latex.composition import FEATURES
 from lightningalg.render.latex.degrees import DegreeInstance, read_degrees
 from lightningalg.render.latex.dimension import Instance, LowerBound, read_dimension
-from lightningalg.render.latex.escape import Tex, environment, plain_ascii, typewriter, words
+from lightningalg.render.latex.escape import Tex, environment, plain_ascii, plain_latin, typewriter, words
 from lightningalg.render.latex.identity import IdentityInstance, read_identity
 from lightningalg.render.latex.kinds import AbstractInstance, Kind, kinds
+from lightningalg.render.latex.language import Message, current_language, speaking, translate, translate_many
 from lightningalg.render.latex.layer_rows import layer_rows
 from lightningalg.render.latex.networks import (
     ACTIVATION,
@@ -247,7 +249,7 @@ class _Document:
     def own_references(self) -> list[tuple[str, Tex]]:
         """The works that only certain kinds cite, by key."""
         found = {key: text for kind, _ in self.sections for key, text in kind.references.items() if text}
-        return [(key, Tex(found[key])) for key in sorted(found)]
+        return [(key, translate(found[key])) for key in sorted(found)]
 
     @property
     def abbreviates(self) -> bool:
@@ -299,23 +301,34 @@ _READERS: dict[str, Callable[[Mapping[str, Any], int, str], Any]] = {
 
 
 def render_proof(
-    certificates: Sequence[Mapping[str, Any]], *, title: str | None = None, claim: ClaimText | None = None
+    certificates: Sequence[Mapping[str, Any]],
+    *,
+    title: str | None = None,
+    claim: ClaimText | None = None,
+    lang: str = "en",
 ) -> str:
     """Return a complete LaTeX article that proves what the certificates certify, and nothing else.
 
     The certificates must have the form of FORMAT.md; they are not verified
     here. All their text, ``title`` and ``claim`` are untrusted and escaped.
-    The result depends on the arguments alone.
+    The result depends on the arguments alone. ``lang`` is one of
+    ``LANGUAGES``: ``"en"`` or ``"es"``.
 
     Raises
     ------
     InputError
-        If a certificate is malformed, or its numbers do not add up.
+        If a certificate is malformed, or its numbers do not add up, or the language is unknown.
     UnsupportedError
         If one is of a kind or method that cannot be printed.
     """
     if not certificates:
         raise InputError("a proof needs at least one certificate")
+    with speaking(lang):
+        return _render(certificates, title, claim)
+
+
+def _render(certificates: Sequence[Mapping[str, Any]], title: str | None, claim: ClaimText | None) -> str:
+    """Return the article in the current language."""
     found = [_read(certificate, i, claim) for i, certificate in enumerate(certificates, start=1)]
     dimensions = tuple(x for x in found if isinstance(x, Instance))
     degrees = tuple(x for x in found if isinstance(x, DegreeInstance))
@@ -325,19 +338,41 @@ def render_proof(
     verdicts = [x.verdict for x in found if x.verdict]
     document = _Document(
         title=heading,
-        pdf_title=plain_ascii(heading),
+        pdf_title=plain_ascii(heading) if current_language() == "en" else plain_latin(heading),
         claim=claim,
         prose=tuple(p for p in claim.prose.split("\n\n") if p.strip()) if claim else (),
         dimensions=dimensions,
         degrees=degrees,
         identities=identities,
         others=others,
-        verdict_counts=tuple((verdict, verdicts.count(verdict)) for verdict in sorted(set(verdicts))),
-        strengths=tuple(sorted({words(certificate.get("strength")) for certificate in certificates})),
+        verdict_counts=tuple(
+            (status(verdict, count), count) for verdict, count in sorted(Counter(verdicts).items())
+        ),
+        strengths=tuple(sorted({status(words(certificate.get("strength"))) for certificate in certificates})),
     )
-    template = environment().get_template("article.tex.j2")
-    tools = {"typewriter": typewriter, "room": _room, "layer_rows": layer_rows}
+    template = environment(current_language()).get_template("article.tex.j2")
+    tools = {"typewriter": typewriter, "room": _room, "layer_rows": layer_rows, "status": status}
     return template.render(doc=document, most_in_full=MOST_IN_FULL, **tools)
+
+
+def status(word: str, count: int = 1) -> str:
+    """Return a verdict on ``count`` instances, or a strength, in the current language.
+
+    Any other text is returned as it is, still to be escaped.
+    """
+    words_for_it = {
+        "certified": translate_many("certified", "certified", count),
+        "certified with hypotheses": translate_many(
+            "certified with hypotheses", "certified with hypotheses", count
+        ),
+        "refuted": translate_many("refuted", "refuted", count),
+        "open": translate_many("open", "open", count),
+        "exact": translate("exact"),
+        "ball": translate("ball"),
+        "probabilistic": translate("probabilistic"),
+        "numerical": translate("numerical"),
+    }
+    return words_for_it.get(word, word)
 
 
 def _section(instance: AbstractInstance) -> str:
@@ -374,24 +409,53 @@ def _title(
     identities: Sequence[IdentityInstance],
     others: Sequence[AbstractInstance],
 ) -> str:
-    """Return a title that says what is proved."""
+    """Return a title that says what is proved, as plain text."""
+    return str(translate(_english_title(dimensions, degrees, identities, others)))
+
+
+def _english_title(
+    dimensions: Sequence[Instance],
+    degrees: Sequence[DegreeInstance],
+    identities: Sequence[IdentityInstance],
+    others: Sequence[AbstractInstance],
+) -> Message:
     if others:
         found = {_section(x) for x in others}
         if len(found) > 1 or dimensions or degrees or identities:
-            return "Exact statements about the geometry of neural networks"
+            return Message("Exact statements about the geometry of neural networks")
         return kinds()[found.pop()].titles[len(others) > 1]
     if not degrees and not identities:
-        kind = "lightning self-attention networks"
-        if not all(x.network.is_attention_chain for x in dimensions):
-            kind = "polynomial neural networks"
-        if len(dimensions) == 1:
-            kind = "a " + kind.removesuffix("s")
-        known = "Dimension" if all(x.bounds_meet for x in dimensions) else "Bounds for the dimension"
-        return f"{known} of the neuromanifold of {kind}"
+        attention = all(x.network.is_attention_chain for x in dimensions)
+        equal = all(x.bounds_meet for x in dimensions)
+        return _DIMENSION_TITLES[attention, equal][len(dimensions) > 1]
     if not dimensions and not identities:
-        return "Multidegrees of " + (
-            "a polynomial neural network" if len(degrees) == 1 else "polynomial networks"
+        one, several = (
+            Message("Multidegrees of a polynomial neural network"),
+            Message("Multidegrees of polynomial networks"),
         )
+        return one if len(degrees) == 1 else several
     if not dimensions and not degrees:
-        return "An identity of matrices" if len(identities) == 1 else "Identities of matrices"
-    return "Exact statements about polynomial neural networks"
+        one, several = Message("An identity of matrices"), Message("Identities of matrices")
+        return one if len(identities) == 1 else several
+    return Message("Exact statements about polynomial neural networks")
+
+
+#: by whether all networks are chains of attention layers, and whether all dimensions are determined
+_DIMENSION_TITLES = {
+    (True, True): (
+        Message("Dimension of the neuromanifold of a lightning self-attention network"),
+        Message("Dimension of the neuromanifold of lightning self-attention networks"),
+    ),
+    (True, False): (
+        Message("Bounds for the dimension of the neuromanifold of a lightning self-attention network"),
+        Message("Bounds for the dimension of the neuromanifold of lightning self-attention networks"),
+    ),
+    (False, True): (
+        Message("Dimension of the neuromanifold of a polynomial neural network"),
+        Message("Dimension of the neuromanifold of polynomial neural networks"),
+    ),
+    (False, False): (
+        Message("Bounds for the dimension of the neuromanifold of a polynomial neural network"),
+        Message("Bounds for the dimension of the neuromanifold of polynomial neural networks"),
+    ),
+}

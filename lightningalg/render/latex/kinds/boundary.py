@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message
 from lightningalg.render.latex.one_layer import checked_partition, dimension_of, read_sizes, triple
 
 
@@ -101,10 +102,10 @@ def _abstract(instances: Sequence[BoundaryInstance]) -> Tex:
 
 kind = Kind(
     "boundary",
-    ("The boundary of one attention layer", "The boundaries of single attention layers"),
+    (Message("The boundary of one attention layer"), Message("The boundaries of single attention layers")),
     "boundary.tex.j2",
     read,
-    Tex("enumerates the strata, expands the families, and recomputes the minors, signs and ranks"),
+    Message("enumerates the strata, expands the families, and recomputes the minors, signs and ranks"),
     _abstract,
     {"BrunsVetter": Tex(""), "Harris": Tex(""), "HMK": Tex("")},
 )

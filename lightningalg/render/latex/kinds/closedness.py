@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message
 from lightningalg.render.latex.networks import Network, read_network
 from lightningalg.render.latex.one_layer import read_sizes
 from lightningalg.render.latex.typeset import matrix
@@ -90,10 +91,12 @@ def _abstract(instances: Sequence[ClosednessInstance]) -> Tex:
 
 kind = Kind(
     "closedness",
-    ("Closed images of attention layers", "Closed images of attention layers"),
+    (Message("Closed images of attention layers"), Message("Closed images of attention layers")),
     "closedness.tex.j2",
     read,
-    Tex("expands both sides of the identity for all patterns of indices, and the functions at base points"),
+    Message(
+        "expands both sides of the identity for all patterns of indices, and the functions at base points"
+    ),
     _abstract,
     {"BrunsVetter": Tex(""), "Harris": Tex(""), "HMK": Tex("")},
 )

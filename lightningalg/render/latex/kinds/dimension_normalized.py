@@ -15,6 +15,7 @@ from lightningalg.render.latex.bounds import UpperBound, bounded_rank, bracketed
 from lightningalg.render.latex.dimension import LowerBound, read_lower_bound
 from lightningalg.render.latex.escape import Tex, integer, number, words
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message
 from lightningalg.render.latex.networks import ATTENTION, NORMALIZED, Network, read_network
 from lightningalg.render.latex.typeset import index_runs, sequence, summation
 
@@ -250,12 +251,12 @@ def _abstract(instances: Sequence[NormalizedInstance]) -> Tex:
 kind = Kind(
     name="dimension-normalized",
     titles=(
-        "Dimension of a normalised self-attention network",
-        "Dimension of normalised self-attention networks",
+        Message("Dimension of a normalised self-attention network"),
+        Message("Dimension of normalised self-attention networks"),
     ),
     template="normalized.tex.j2",
     read=_read,
-    check=Tex(
+    check=Message(
         "recomputes the upper bounds of networks with normalised attention and, modulo $p$, the minors and "
         "the matrices that show the exponents independent, or, in balls, the minors"
     ),

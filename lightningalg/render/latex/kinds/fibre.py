@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message
 
 _VERDICTS = ("identifiable", "orbits", "excess", "zero", "conjugate pair", "open")
 
@@ -220,12 +221,12 @@ def _argument(case: str, witness: Mapping[str, Any], virtual: Mapping[str, Any])
 kind = Kind(
     name="fibre",
     titles=(
-        "A fibre of the parametrisation of lightning self-attention",
-        "Fibres of lightning self-attention",
+        Message("A fibre of the parametrisation of lightning self-attention"),
+        Message("Fibres of lightning self-attention"),
     ),
     template="fibre.tex.j2",
     read=_read,
-    check=Tex(
+    check=Message(
         "recomputes for fibres the virtual weights, ranks, forms, spans and the stated factorisations in "
         "rational numbers"
     ),

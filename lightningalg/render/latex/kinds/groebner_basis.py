@@ -10,6 +10,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, escape_text, number
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message
 
 _NAME = re.compile(r"([A-Za-z])([0-9]*)((?:_[0-9]+)*)")
 _LONGEST = 1500  # characters of a list of polynomials that is printed
@@ -178,10 +179,10 @@ def _abstract(instances: Sequence[GroebnerInstance]) -> Tex:
 
 kind = Kind(
     name="groebner-basis",
-    titles=(r"A certified Gr\"obner basis", r"Certified Gr\"obner bases"),
+    titles=(Message("A certified Gröbner basis"), Message("Certified Gröbner bases")),
     template="groebner_basis.tex.j2",
     read=_read,
-    check=Tex(
+    check=Message(
         r"repeats every derivation, reduces all generators and S-polynomials to zero, "
         r"and recomputes the Hilbert series"
     ),

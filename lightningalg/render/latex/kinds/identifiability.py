@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message
 from lightningalg.render.latex.networks import Network, read_network
 from lightningalg.render.latex.typeset import sequence
 
@@ -62,12 +63,12 @@ def _abstract(instances: Sequence[IdentifiabilityInstance]) -> Tex:
 kind = Kind(
     name="identifiability",
     titles=(
-        "A normalised self-attention network determines its virtual weights",
-        "Normalised self-attention networks determine their virtual weights",
+        Message("A normalised self-attention network determines its virtual weights"),
+        Message("Normalised self-attention networks determine their virtual weights"),
     ),
     template="identifiability.tex.j2",
     read=_read,
-    check=Tex("recomputes entries of virtual weights at integer points"),
+    check=Message("recomputes entries of virtual weights at integer points"),
     abstract=_abstract,
     references={"HMK": Tex("")},
 )

@@ -11,6 +11,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message
 
 _MOST_TERMS = 400  # of all polynomials of a certificate that are printed
 _RELATIONS = ("vanish", "generate", "generate minimally")
@@ -187,10 +188,10 @@ def _abstract(instances: Sequence[EquationsInstance]) -> Tex:
 
 kind = Kind(
     name="invariants",
-    titles=("Equations of a neuromanifold", "Equations of neuromanifolds"),
+    titles=(Message("Equations of a neuromanifold"), Message("Equations of neuromanifolds")),
     template="invariants.tex.j2",
     read=_read,
-    check=Tex(
+    check=Message(
         "substitutes the parametrisation into every printed or listed polynomial and expands, and "
         "recomputes all ranks "
         "and all values of functionals"

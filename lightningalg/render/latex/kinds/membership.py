@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message
 from lightningalg.render.latex.one_layer import read_sizes, triple
 from lightningalg.render.latex.typeset import matrix
 
@@ -189,10 +190,10 @@ def _abstract(instances: Sequence[MembershipInstance]) -> Tex:
 
 kind = Kind(
     "membership",
-    ("One function and one attention layer", "Functions and single attention layers"),
+    (Message("One function and one attention layer"), Message("Functions and single attention layers")),
     "membership.tex.j2",
     read,
-    Tex("multiplies out the weights or factors, or recomputes the ranks and minors that exclude them"),
+    Message("multiplies out the weights or factors, or recomputes the ranks and minors that exclude them"),
     _abstract,
     {"BrunsVetter": Tex(""), "Harris": Tex(""), "HMK": Tex("")},
 )

@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message
 from lightningalg.render.latex.typeset import MATRIX_COLUMNS, matrix, sequence
 
 _MOST_PAIRS = 40
@@ -111,12 +112,12 @@ def _abstract(instances: Sequence[FibreInstance]) -> Tex:
 kind = Kind(
     name="normalized-fibre",
     titles=(
-        "Identifiability of a layer of normalised self-attention",
-        "Identifiability of layers of normalised self-attention",
+        Message("Identifiability of a layer of normalised self-attention"),
+        Message("Identifiability of layers of normalised self-attention"),
     ),
     template="normalized_fibre.tex.j2",
     read=_read,
-    check=Tex("recomputes the vectors, ranks and determinants that identify the weights"),
+    check=Message("recomputes the vectors, ranks and determinants that identify the weights"),
     abstract=_abstract,
     references={"HMK": Tex("")},
 )

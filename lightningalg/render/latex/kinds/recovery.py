@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer, typewriter
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,13 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> RecoveryI
 
 kind = Kind(
     name="recovery",
-    titles=("Weights of a lightning network from values", "Weights of lightning networks from values"),
+    titles=(
+        Message("Weights of a lightning network from values"),
+        Message("Weights of lightning networks from values"),
+    ),
     template="recovery.tex.j2",
     read=_read,
-    check=Tex("recomputes for recoveries all values and the ranks of the linear equations"),
+    check=Message("recomputes for recoveries all values and the ranks of the linear equations"),
     abstract=lambda instances: Tex(
         "Weights of lightning attention networks are recovered from finitely many exact values of their "
         "functions; where so stated, these values determine them up to scaling."

@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, number
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message
 from lightningalg.render.latex.one_layer import (
     Stratum,
     all_strata,
@@ -154,10 +155,13 @@ def _abstract(instances: Sequence[SingularInstance]) -> Tex:
 
 kind = Kind(
     "singular-locus",
-    ("Singular points of one attention layer", "Singular points of single attention layers"),
+    (
+        Message("Singular points of one attention layer"),
+        Message("Singular points of single attention layers"),
+    ),
     "singular_locus.tex.j2",
     read,
-    Tex(
+    Message(
         "enumerates the strata, rebuilds their representatives, expands all arcs and recomputes the ranks "
         "modulo $p$"
     ),

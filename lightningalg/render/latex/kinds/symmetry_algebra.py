@@ -11,6 +11,7 @@ from lightningalg.render.latex.bounds import UpperBound
 from lightningalg.render.latex.dimension import LowerBound, read_lower_bound
 from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message
 from lightningalg.render.latex.networks import Network, read_network
 from lightningalg.render.latex.upper import read_upper_bound
 
@@ -106,10 +107,10 @@ def _abstract(instances: Sequence[AlgebraInstance]) -> Tex:
 
 kind = Kind(
     name="symmetry-algebra",
-    titles=("Symmetries of a neural network", "Symmetries of neural networks"),
+    titles=(Message("Symmetries of a neural network"), Message("Symmetries of neural networks")),
     template="symmetry_algebra.tex.j2",
     read=_read,
-    check=Tex(
+    check=Message(
         "computes the variations of all fields, their rank at the point, their brackets, and the minors "
         "of sampled Jacobians"
     ),
