@@ -155,7 +155,8 @@ def run_command(
     Writes to DIR one certificate for each claim instance, one LaTeX proof for each claim,
     summary.json, and the table that is printed at the end (table.md, table.csv): the paper's statements
     in the paper's order, each with the claims that settle it. Every certificate is checked by the
-    independent verifier before it counts. What is already certified is not computed again; Ctrl-C keeps what is finished.
+    independent verifier before it counts. What is already certified is not computed again; Ctrl-C keeps
+    what is finished.
     """
     from lightningalg.certificates.sampling import validate_seed
     from lightningalg.worksheets.runner import run_worksheets
