@@ -40,9 +40,9 @@ def read_report(folder: Path, *, title: str = "lightningalg") -> Report:
     path = folder / SUMMARY
     summary = read_json(path, what="summary of a run", integers_only=False)
     try:
-        claims = [_claim(entry, folder) for entry in _field(summary, "claims", list, "the summary")]
-        complete = _field(summary, "complete", bool, "the summary")
-        seconds = float(_field(summary, "seconds", (int, float), "the summary"))
+        claims = [_claim(entry, folder) for entry in field_of(summary, "claims", list, "the summary")]
+        complete = field_of(summary, "complete", bool, "the summary")
+        seconds = float(field_of(summary, "seconds", (int, float), "the summary"))
     except InputError as error:
         raise InputError(f"summary of a run {path}: {error}") from None
     linked = tuple(_with_users(claim, claims) for claim in claims)
@@ -51,7 +51,8 @@ def read_report(folder: Path, *, title: str = "lightningalg") -> Report:
     return Report(title, linked, complete, seconds, tuple(_overview(linked)))
 
 
-def _field(table: Any, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
+def field_of(table: Any, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
+    """Return a field of a summary, of an accepted type; InputError otherwise."""
     if not isinstance(table, Mapping):
         raise InputError(f"{what} is no object")
     value = table.get(key, default)
@@ -63,24 +64,24 @@ def _field(table: Any, key: str, kind: type | tuple[type, ...], what: str, defau
 
 
 def _texts(table: Mapping[str, Any], key: str, what: str) -> tuple[str, ...]:
-    values = _field(table, key, list, what, [])
+    values = field_of(table, key, list, what, [])
     if not all(isinstance(value, str) for value in values):
         raise InputError(f'"{key}" of {what}: accepted are texts')
     return tuple(values)
 
 
 def _claim(entry: Any, folder: Path) -> ClaimPage:
-    worksheet, name = (_field(entry, key, str, "a claim") for key in ("worksheet", "id"))
+    worksheet, name = (field_of(entry, key, str, "a claim") for key in ("worksheet", "id"))
     what = f"claim {worksheet[:60]}/{name[:60]}"
     if any(c in "/\\\0" for c in worksheet + name) or name.startswith("."):
         raise InputError(f"{what}: not a name of a worksheet and a claim")
 
     def text(key: str) -> str:
-        return _field(entry, key, str, what, "")
+        return field_of(entry, key, str, what, "")
 
-    raw = _field(entry, "instances", list, what)
+    raw = field_of(entry, "instances", list, what)
     rows = tuple(_instance(value, folder, what) for value in raw)
-    proof = _inside(folder, entry.get("proof"), what)
+    proof = path_inside(folder, entry.get("proof"), what)
     pdf = proof.with_suffix(".pdf") if proof else None
     expected, check = text("expected"), text("check")
     kind = text("kind")
@@ -103,7 +104,7 @@ def _claim(entry: Any, folder: Path) -> ClaimPage:
         proof=_up(proof, folder),
         pdf=_up(pdf, folder) if pdf is not None and pdf.is_file() else "",
         source_text=_proof_text(proof),
-        seconds=float(_field(entry, "seconds", (int, float), what, 0.0)),
+        seconds=float(field_of(entry, "seconds", (int, float), what, 0.0)),
         instances=rows,
         figures=tuple(_claim_figures(worksheet, name, rows, folder)),
     )
@@ -127,9 +128,9 @@ def _formula(before: str, text: str) -> str:
 
 
 def _instance(entry: Any, folder: Path, what: str) -> InstanceRow:
-    name = _field(entry, "name", str, f"an instance of {what}")
+    name = field_of(entry, "name", str, f"an instance of {what}")
     what = f"instance {name[:60]} of {what}"
-    certificate = _inside(folder, entry.get("certificate"), what)
+    certificate = path_inside(folder, entry.get("certificate"), what)
     facts = {
         key: "" if value is None else str(value)[:200]
         for key, value in entry.items()
@@ -140,18 +141,18 @@ def _instance(entry: Any, folder: Path, what: str) -> InstanceRow:
     found = certificate is not None and certificate.is_file()
     return InstanceRow(
         name=name,
-        verdict=_field(entry, "verdict", str, what),
+        verdict=field_of(entry, "verdict", str, what),
         strength=entry.get("strength") or "",
-        reason=_field(entry, "reason", str, what, ""),
+        reason=field_of(entry, "reason", str, what, ""),
         facts=facts,
         certificate=_up(certificate, folder) if found else "",
         file=os.path.relpath(certificate, folder) if found and certificate is not None else "",
         sha256=(entry.get("sha256") or "") if isinstance(entry.get("sha256"), str | None) else "",
-        seconds=float(_field(entry, "seconds", (int, float), what, 0.0)),
+        seconds=float(field_of(entry, "seconds", (int, float), what, 0.0)),
     )
 
 
-def _inside(folder: Path, value: Any, what: str) -> Path | None:
+def path_inside(folder: Path, value: Any, what: str) -> Path | None:
     """Return the path of a file of the run; paths that lead out of its folder are refused."""
     if value is None:
         return None

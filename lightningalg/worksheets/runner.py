@@ -160,6 +160,10 @@ class Run:
             "complete": self.complete,
             "seconds": round(self.seconds, 3),
             "claims": claims,
+            "worksheets": [
+                {"name": sheet.name, "title": sheet.title, "source": sheet.source, "prose": sheet.prose}
+                for sheet in {result.worksheet.name: result.worksheet for result in self.claims}.values()
+            ],
             "table": run_table(self.claims, self.out),
         }
 

@@ -1,0 +1,279 @@
+r"""One book from the certificates of a worksheet run: theory once, a section for each claim, a table, an index."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from lightningalg.errors import InputError
+from lightningalg.render.latex.article import ClaimText, Document, document_of, filled, parts, status
+from lightningalg.render.latex.escape import Tex
+from lightningalg.render.latex.language import current_language, speaking, translate
+
+#: told (claims written, all claims, what is being written)
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class BookCertificate:
+    """A certificate and its file, relative to the folder of the run."""
+
+    content: Mapping[str, Any]
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class BookClaim:
+    """A claim of a run.
+
+    Attributes
+    ----------
+    worksheet
+        The name of its worksheet.
+    text
+        Its words, and the verdicts of its certificates.
+    verdict, declared
+        The claim's verdict, and the one that its worksheet declares.
+    certificates
+        Those that the verifier has accepted.
+    without
+        Name, verdict and reason of instances without such a certificate.
+    uses
+        ``worksheet/id`` of the claims that its text rests on.
+    proof
+        Its proof as an article of its own, relative to the folder of the run; ``""``: none.
+    """
+
+    worksheet: str
+    text: ClaimText
+    verdict: str
+    declared: str
+    certificates: tuple[BookCertificate, ...]
+    without: tuple[tuple[str, str, str], ...] = ()
+    uses: tuple[str, ...] = ()
+    proof: str = ""
+
+    @property
+    def key(self) -> str:
+        """What ``uses`` calls it."""
+        return f"{self.worksheet}/{self.text.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A worksheet: its words and its claims."""
+
+    name: str
+    title: str
+    source: str
+    prose: str
+    claims: tuple[BookClaim, ...]
+
+    @property
+    def paragraphs(self) -> list[str]:
+        """The prose, paragraph by paragraph."""
+        return [text for text in self.prose.split("\n\n") if text.strip()]
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """What is printed: chapters, and the table of statements as ``summary.json`` holds it."""
+
+    title: str
+    chapters: tuple[Chapter, ...]
+    table: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A claim in print. ``first`` and ``last`` are the numbers of its certificates, 0 if there are none."""
+
+    number: int
+    claim: BookClaim
+    first: int
+    last: int
+    strengths: tuple[str, ...]
+    document: Document | None
+    body: Tex
+    uses: tuple[int, ...]
+
+    @property
+    def rows(self) -> list[tuple[int, str, str]]:
+        """Number, file and hash of its certificates."""
+        numbered = enumerate(self.claim.certificates, start=self.first)
+        return [(number, x.file.rpartition("/")[2], str(x.content["sha256"])) for number, x in numbered]
+
+
+def render_book(
+    book: Book, *, lang: str = "en", progress: Progress = lambda done, total, what: None
+) -> str:
+    """Return a complete LaTeX document that proves what the certificates of a run certify.
+
+    The general theory is printed once, in a chapter on foundations; each claim has a section with its words,
+    its verdict and its proof, which refers to that theory. Certificates are numbered through the book, and listed
+    with their hashes at its end. As in ``render_proof`` everything that is read is untrusted and escaped, and
+    nothing is verified here. The result depends on the arguments alone.
+
+    Raises
+    ------
+    InputError
+        If there is no certificate, one is malformed, or the language is unknown.
+    UnsupportedError
+        If one is of a kind that cannot be printed.
+    """
+    with speaking(lang):
+        return _render(book, progress)
+
+
+def _render(book: Book, progress: Progress) -> str:
+    claims = [claim for chapter in book.chapters for claim in chapter.claims]
+    everything = [x.content for claim in claims for x in claim.certificates]
+    if not everything:
+        raise InputError("a book needs at least one certificate that the verifier has accepted")
+    whole = document_of(everything, book.title, None, book=True)
+    theory = _without_empty_headings(parts(filled("sections.tex.j2", whole), "general"))
+    labels = frozenset(_LABEL.findall(theory))
+    numbers = {claim.key: number for number, claim in enumerate(claims, start=1)}
+    sections: dict[str, list[_Section]] = {chapter.name: [] for chapter in book.chapters}
+    first = 1
+    for chapter in book.chapters:
+        for claim in chapter.claims:
+            section = _section(claim, numbers, first, labels)
+            sections[chapter.name].append(section)
+            first += len(claim.certificates)
+            progress(numbers[claim.key], len(claims), claim.key)
+    return filled(
+        "book.tex.j2", whole, chapters=[(chapter, sections[chapter.name]) for chapter in book.chapters],
+        theory=Tex(theory), facts=_facts(claims, everything), parts=_table(book.table, sections),
+    )  # fmt: skip
+
+
+def _section(
+    claim: BookClaim, numbers: Mapping[str, int], first: int, labels: frozenset[str]
+) -> _Section:
+    contents = [x.content for x in claim.certificates]
+    document, body = None, ""
+    number = numbers[claim.key]
+    if contents:
+        document = document_of(contents, None, claim.text, first=first, book=True)
+        words = filled("claim.tex.j2", document)
+        body = parts(filled("sections.tex.j2", document), "particular")
+        body = _namespaced(words + _without_empty_headings(_demoted(body)), f"c{number}", labels)
+    return _Section(
+        number=number,
+        claim=claim,
+        first=first if contents else 0,
+        last=first + len(contents) - 1 if contents else 0,
+        strengths=document.strengths if document else (),
+        document=document,
+        body=Tex(body),
+        uses=tuple(numbers[key] for key in claim.uses if key in numbers),
+    )
+
+
+# -- LaTeX of claims as parts of a book: all commands in it are this package's own --------------------------------
+
+_LABEL = re.compile(r"\\label\{([^{}]*)\}")
+_REFERENCE = re.compile(r"(\\(?:label|[cC]ref|labelcref|ref|eqref|pageref))\{([^{}]*)\}")
+_SECTION = re.compile(r"^\\((?:sub)*)section(?=[*{])", re.MULTILINE)
+
+
+def _demoted(text: str) -> str:
+    r"""Return the text with sections made subsections, and so on.
+
+    Examples
+    --------
+    >>> _demoted("\\section{A}\n\\subsection*{B}")
+    '\\subsection{A}\n\\subsubsection*{B}'
+    """
+    return _SECTION.sub(r"\\sub\1section", text)
+
+
+def _without_empty_headings(text: str) -> str:
+    r"""Return the text without headings that nothing follows before the next one of their level.
+
+    Examples
+    --------
+    >>> _without_empty_headings("\\section{A}\n\\subsection{B}\n\\section{C}\ntext\n")
+    '\\section{C}\ntext\n'
+    """
+    kept: list[str] = []
+    least: float = 0  # headings of at least this level would be empty here; inf: text follows
+    for line in reversed(text.splitlines(keepends=True)):
+        heading = _SECTION.match(line)
+        if heading is not None:
+            level = len(heading[1]) // 3
+            if least != float("inf") and level >= least:
+                continue
+            least = level
+        elif line.strip():
+            least = float("inf")
+        kept.append(line)
+    return "".join(reversed(kept))
+
+
+def _namespaced(text: str, name: str, shared: frozenset[str]) -> str:
+    r"""Return the text with its labels made unique; what it does not define itself is looked up in ``shared``.
+
+    Examples
+    --------
+    >>> _namespaced("\\label{a}\\cref{a,b}", "c1", frozenset({"b"}))
+    '\\label{c1:a}\\cref{c1:a,b}'
+    """
+    own = set(_LABEL.findall(text))
+
+    def renamed(found: re.Match[str]) -> str:
+        keys = (key.strip() for key in found[2].split(","))
+        return f"{found[1]}{{{','.join(f'{name}:{key}' if key in own else key for key in keys)}}}"
+
+    return _REFERENCE.sub(renamed, text)
+
+
+# -- the title page and the table ---------------------------------------------------------------------------------
+
+
+def _facts(claims: Sequence[BookClaim], certificates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what the title page says about a run: nothing in it depends on when or where it was made."""
+    versions: dict[str, set[str]] = {}
+    seeds: set[str] = set()
+    for certificate in certificates:
+        provenance = certificate.get("provenance")
+        for key, value in provenance.items() if isinstance(provenance, Mapping) else ():
+            if key == "seed":
+                seeds.add(str(value))
+            elif key in ("lightningalg", "numpy", "python", "python-flint", "sympy"):
+                versions.setdefault(key, set()).add(str(value))
+    hashes = sorted({str(certificate["sha256"]) for certificate in certificates})
+    verdicts = [claim.verdict for claim in claims]
+    return {
+        "claims": len(claims),
+        "certificates": len(certificates),
+        "verdicts": [(status(verdict, verdicts.count(verdict)), verdicts.count(verdict)) for verdict in sorted(set(verdicts))],
+        "versions": [(key, ", ".join(sorted(values))) for key, values in sorted(versions.items())],
+        "seeds": sorted(seeds),
+        "hash": sha256("".join(f"{value}\n" for value in hashes).encode("ascii", "replace")).hexdigest(),
+    }
+
+
+def _table(table: Mapping[str, Any], sections: Mapping[str, list[_Section]]) -> list[tuple[str, list[Any]]]:
+    """Return the parts of the table: title, and (text, place, illustration, rows) of each statement."""
+    known = {section.claim.key: section for found in sections.values() for section in found}
+    spanish = current_language() == "es"
+    found: dict[str, list[Any]] = {}
+    for statement in table.get("statements", ()):
+        title = statement["part_es"] if spanish else statement["part"]
+        text = statement["text_es"] if spanish else statement["text"]
+        rows = _rows(statement["rows"], known)
+        found.setdefault(title, []).append((text, statement["where"], statement["illustration"] or "", rows))
+    others = _rows(table.get("others", ()), known)
+    if others:
+        found.setdefault(str(translate("Other claims")), []).append(("", "", "", others))
+    return list(found.items())
+
+
+def _rows(rows: Sequence[Mapping[str, Any]], known: Mapping[str, _Section]) -> list[tuple[_Section, str]]:
+    keys = [(f"{row['worksheet']}/{row['claim']}", f"{float(row['seconds']):.1f}") for row in rows]
+    return [(known[key], seconds) for key, seconds in keys if key in known]

@@ -1,0 +1,149 @@
+"""From the folder of a run to its book: everything read here is untrusted, and only what is valid is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lightningalg.certificates.checker import check_files, explain
+from lightningalg.certificates.files import read_certificate, read_json
+from lightningalg.errors import InputError, LightningAlgError
+from lightningalg.render.latex import ClaimText
+from lightningalg.render.latex.book import Book, BookCertificate, BookClaim, Chapter
+from lightningalg.worksheets.report import SUMMARY, field_of, path_inside
+
+#: certificates that one book may have: beyond, LaTeX takes many minutes
+MAX_CERTIFICATES = 20_000
+_BATCH = 64
+
+
+class NotValidError(LightningAlgError):
+    """A certificate of the run is not accepted by the verifier."""
+
+
+def read_book(
+    folder: Path, *, title: str = "", progress: Callable[[int, int, str], None] = lambda done, total, what: None
+) -> Book:
+    """Return the book of the run in ``folder``: every certificate is verified again.
+
+    Raises
+    ------
+    InputError
+        Naming file and field, if there is no run, its summary is not one, or a certificate is not the one that
+        the run made.
+    NotValidError
+        If the verifier does not accept a certificate that the summary calls verified.
+    """
+    path = folder / SUMMARY
+    summary = read_json(path, what="summary of a run", integers_only=False)
+    try:
+        entries = field_of(summary, "claims", list, "the summary")
+        about = {
+            field_of(entry, "name", str, "a worksheet"): entry
+            for entry in field_of(summary, "worksheets", list, "the summary", [])
+        }
+        wanted = [_wanted(entry, folder) for entry in entries]
+    except InputError as error:
+        raise InputError(f"summary of a run {path}: {error}") from None
+    count = sum(map(len, wanted))
+    if count > MAX_CERTIFICATES:
+        raise InputError(f"summary of a run {path}: {count} certificates; a book may have {MAX_CERTIFICATES}")
+    _verify([file for files in wanted for file, _ in files], progress)
+    try:
+        claims = [_claim(entry, files, folder) for entry, files in zip(entries, wanted, strict=True)]
+        names = list(dict.fromkeys(claim.worksheet for claim in claims))
+        if len({claim.key for claim in claims}) != len(claims):
+            raise InputError("two claims share their worksheet and id")
+        chapters = tuple(
+            _chapter(name, about.get(name, {}), [c for c in claims if c.worksheet == name]) for name in names
+        )
+        table = field_of(summary, "table", dict, "the summary", {})
+        _check_table(table)
+    except InputError as error:
+        raise InputError(f"summary of a run {path}: {error}") from None
+    heading = title or (chapters[0].title if len(chapters) == 1 else "The geometry of neural networks, certified")
+    return Book(heading, chapters, table)
+
+
+def _wanted(entry: Any, folder: Path) -> list[tuple[Path, str]]:
+    """Return file and hash of every certificate that the run's verifier has accepted."""
+    what = f"claim {str(field_of(entry, 'id', str, 'a claim'))[:60]}"
+    found = []
+    for instance in field_of(entry, "instances", list, what):
+        file = path_inside(folder, field_of(instance, "certificate", (str, type(None)), what), what)
+        if file is not None and instance.get("verified") is True:
+            found.append((file, field_of(instance, "sha256", str, what)))
+    return found
+
+
+def _verify(files: Sequence[Path], progress: Callable[[int, int, str], None]) -> None:
+    for start in range(0, len(files), _BATCH):
+        batch = files[start : start + _BATCH]
+        for file, answer in zip(batch, check_files(batch), strict=True):
+            if answer["verdict"] != "valid":
+                raise NotValidError(f"{file} is {explain(answer)}; there is nothing to print")
+        progress(start + len(batch), len(files), "verifying")
+
+
+def _claim(entry: Mapping[str, Any], files: Sequence[tuple[Path, str]], folder: Path) -> BookClaim:
+    name = field_of(entry, "id", str, "a claim")
+    what = f"claim {name[:60]}"
+
+    def text(key: str) -> str:
+        return str(field_of(entry, key, str, what, ""))
+
+    certificates, verdicts = [], {}
+    by_file = {str(file): sha256 for file, sha256 in files}
+    without = []
+    for instance in field_of(entry, "instances", list, what):
+        file = path_inside(folder, instance.get("certificate"), what)
+        verdict = field_of(instance, "verdict", str, what)
+        if file is None or str(file) not in by_file:
+            reason = field_of(instance, "reason", str, what, "")
+            without.append((field_of(instance, "name", str, what), verdict, reason[:600]))
+            continue
+        content = read_certificate(file)
+        if content["sha256"] != by_file[str(file)]:
+            raise InputError(f"{file} is not the certificate that the run made: run the worksheets again")
+        certificates.append(BookCertificate(content, file.relative_to(folder).as_posix()))
+        verdicts[content["sha256"]] = verdict
+    expected = text("expected") or text("check")
+    words = ClaimText(
+        id=name,
+        title=text("title") or name,
+        statement=text("statement"),
+        source=text("source"),
+        prose=text("prose"),
+        hypotheses=tuple(str(h) for h in field_of(entry, "hypotheses", list, what, [])),
+        expected=f"not {expected}" if expected and text("relation") == "differs" else expected,
+        verdicts=verdicts,
+    )
+    return BookClaim(
+        worksheet=field_of(entry, "worksheet", str, what), text=words, verdict=text("verdict"),
+        declared=text("declared") or "certified", certificates=tuple(certificates), without=tuple(without),
+        uses=tuple(str(key) for key in field_of(entry, "uses", list, what, [])),
+        proof=str(field_of(entry, "proof", (str, type(None)), what) or ""),
+    )  # fmt: skip
+
+
+def _chapter(name: str, about: Mapping[str, Any], claims: Sequence[BookClaim]) -> Chapter:
+    title, source, prose = (field_of(about, key, str, "a worksheet", "") for key in ("title", "source", "prose"))
+    return Chapter(name, title or name, source, prose, tuple(claims))
+
+
+def _check_table(table: Mapping[str, Any]) -> None:
+    """Refuse a table without the fields that the book reads."""
+    for statement in field_of(table, "statements", list, "the table", []):
+        for key in ("part", "part_es", "text", "text_es", "where"):
+            field_of(statement, key, str, "a statement")
+        field_of(statement, "illustration", (str, type(None)), "a statement")
+        _check_rows(field_of(statement, "rows", list, "a statement"))
+    _check_rows(field_of(table, "others", list, "the table", []))
+
+
+def _check_rows(rows: Sequence[Any]) -> None:
+    for row in rows:
+        field_of(row, "worksheet", str, "a row")
+        field_of(row, "claim", str, "a row")
+        field_of(row, "seconds", (int, float), "a row")
