@@ -22,7 +22,7 @@ NAME = "book"
 @click.option("--out", metavar="F.tex", help="Write the book here (default: DIR/book.tex).")
 @click.option("--pdf", is_flag=True, help="Also run LaTeX; the PDF goes next to F.tex.")
 @click.option("--lang", default="en", show_default=True, metavar="LANG",
-              help="Language of the proofs: en or es. Words of worksheets stay as they are.")  # fmt: skip
+              help="Language: en or es. Words of worksheets that are not translated stay English.")  # fmt: skip
 @click.option("--title", default="", metavar="TEXT", help="Title of the book.")
 @click.option("--timeout", type=Finite(min=1, max=MAX_SECONDS), default=900, show_default=True,
               metavar="SECONDS", help="For LaTeX.")  # fmt: skip
@@ -54,7 +54,7 @@ def command(
     target = Path(out) if out is not None else path / f"{NAME}.tex"
     with counted_progress() as progress:
         try:
-            book = read_book(path, title=title, progress=progress)
+            book = read_book(path, title=title, lang=lang, progress=progress)
         except NotValidError as error:
             click.echo(f"error: {error}", err=True)
             return 1

@@ -140,6 +140,13 @@ def show_command(names: tuple[str, ...], as_json: bool) -> None:
 )
 @click.option("--force", is_flag=True, help="Certify again what is already certified.")
 @click.option("--seed", default="0", show_default=True, help="Decides points, inputs and functionals.")
+@click.option(
+    "--lang",
+    default="en",
+    show_default=True,
+    metavar="en|es",
+    help="Language of the proofs: English or Spanish.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object, nothing else.")
 def run_command(
     names: tuple[str, ...],
@@ -148,6 +155,7 @@ def run_command(
     jobs: int | None,
     force: bool,
     seed: str,
+    lang: str,
     as_json: bool,
 ) -> int:
     """Run worksheets: all that come with lightningalg, or those named.
@@ -165,7 +173,7 @@ def run_command(
     with counted_progress() as progress:
         run = run_worksheets(
             worksheets, out=Path(out), claims=claims, jobs=jobs, force=force,
-            seed=validate_seed(seed), progress=progress,
+            seed=validate_seed(seed), lang=lang, progress=progress,
         )  # fmt: skip
     if as_json:
         echo_json(run.to_json())
@@ -176,7 +184,7 @@ def run_command(
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
     """Return a claim's line of the table, with rich's markup."""
-    from lightningalg.worksheets.table import counted
+    from lightningalg.worksheets.statements import counted
 
     colours = {"certified": "green", "refuted": "red", "open": "yellow"}
     colour = "green" if row["as_declared"] else colours.get(row["verdict"], "red")
@@ -197,7 +205,7 @@ def _table(run: Run) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from lightningalg.worksheets.table import run_table
+    from lightningalg.worksheets.statements import statement_table
 
     # into a text first: rich would end the process by itself where the reader of our output has gone
     terminal = sys.stdout.isatty()
@@ -218,7 +226,7 @@ def _table(run: Run) -> None:
     )
     table.columns[0].overflow = "fold"
     table.columns[-1].justify = "right"
-    summary = run_table(run.claims, run.out)
+    summary = statement_table(run.claims, run.out)
     for statement in summary["statements"]:
         table.add_row(f"[bold]{escape(statement['text'])}[/] {escape('(' + statement['where'] + ')')}")
         for row in statement["rows"]:

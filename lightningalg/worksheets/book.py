@@ -25,9 +25,15 @@ class NotValidError(LightningAlgError):
 
 
 def read_book(
-    folder: Path, *, title: str = "", progress: Callable[[int, int, str], None] = lambda done, total, what: None
+    folder: Path,
+    *,
+    title: str = "",
+    lang: str = "en",
+    progress: Callable[[int, int, str], None] = lambda done, total, what: None
 ) -> Book:
     """Return the book of the run in ``folder``: every certificate is verified again.
+
+    Words of worksheets are taken in the language ``lang``, where they are there, else in English.
 
     Raises
     ------
@@ -53,12 +59,12 @@ def read_book(
         raise InputError(f"summary of a run {path}: {count} certificates; a book may have {MAX_CERTIFICATES}")
     _verify([file for files in wanted for file, _ in files], progress)
     try:
-        claims = [_claim(entry, files, folder) for entry, files in zip(entries, wanted, strict=True)]
+        claims = [_claim(entry, files, folder, lang) for entry, files in zip(entries, wanted, strict=True)]
         names = list(dict.fromkeys(claim.worksheet for claim in claims))
         if len({claim.key for claim in claims}) != len(claims):
             raise InputError("two claims share their worksheet and id")
         chapters = tuple(
-            _chapter(name, about.get(name, {}), [c for c in claims if c.worksheet == name]) for name in names
+            _chapter(name, about.get(name, {}), [c for c in claims if c.worksheet == name], lang) for name in names
         )
         table = field_of(summary, "table", dict, "the summary", {})
         _check_table(table)
@@ -96,7 +102,9 @@ def _verify(files: Sequence[Path], progress: Callable[[int, int, str], None]) ->
             raise
 
 
-def _claim(entry: Mapping[str, Any], files: Sequence[tuple[Path, str]], folder: Path) -> BookClaim:
+def _claim(
+    entry: Mapping[str, Any], files: Sequence[tuple[Path, str]], folder: Path, lang: str
+) -> BookClaim:
     name = field_of(entry, "id", str, "a claim")
     what = f"claim {name[:60]}"
 
@@ -118,16 +126,21 @@ def _claim(entry: Mapping[str, Any], files: Sequence[tuple[Path, str]], folder: 
             raise InputError(f"{file} is not the certificate that the run made: run the worksheets again")
         certificates.append(BookCertificate(content, file.relative_to(folder).as_posix()))
         verdicts[content["sha256"]] = verdict
-    expected = text("expected") or text("check")
+    own = _translated(entry, lang, what)
+    original: dict[str, Any] = {
+        "title": text("title") or name,
+        "statement": text("statement"),
+        "source": text("source"),
+        "prose": text("prose"),
+        "hypotheses": _texts(entry, "hypotheses", what),
+    }
     words = ClaimText(
         id=name,
-        title=text("title") or name,
-        statement=text("statement"),
-        source=text("source"),
-        prose=text("prose"),
-        hypotheses=tuple(str(h) for h in field_of(entry, "hypotheses", list, what, [])),
-        expected=f"not {expected}" if expected and text("relation") == "differs" else expected,
+        **{key: own.get(key) or value for key, value in original.items()},
+        expected=text("expected") or text("check"),
+        differs=text("relation") == "differs",
         verdicts=verdicts,
+        english=frozenset(key for key in original if lang != "en" and not own.get(key)),
     )
     return BookClaim(
         worksheet=field_of(entry, "worksheet", str, what), text=words, verdict=text("verdict"),
@@ -137,8 +150,27 @@ def _claim(entry: Mapping[str, Any], files: Sequence[tuple[Path, str]], folder: 
     )  # fmt: skip
 
 
-def _chapter(name: str, about: Mapping[str, Any], claims: Sequence[BookClaim]) -> Chapter:
-    title, source, prose = (field_of(about, key, str, "a worksheet", "") for key in ("title", "source", "prose"))
+def _texts(table: Mapping[str, Any], key: str, what: str) -> tuple[str, ...]:
+    return tuple(str(text) for text in field_of(table, key, list, what, []))
+
+
+def _translated(entry: Mapping[str, Any], lang: str, what: str) -> dict[str, Any]:
+    """Return the texts of a claim or worksheet in a language, those that there are."""
+    words = field_of(field_of(entry, "translations", dict, what, {}), lang, dict, what, {})
+    found: dict[str, Any] = {
+        key: field_of(words, key, str, what, "") for key in ("title", "statement", "source", "prose")
+    }
+    hypotheses = _texts(words, "hypotheses", what)
+    if len(hypotheses) == len(_texts(entry, "hypotheses", what)):
+        found["hypotheses"] = hypotheses
+    return found
+
+
+def _chapter(name: str, about: Mapping[str, Any], claims: Sequence[BookClaim], lang: str) -> Chapter:
+    own = _translated(about, lang, "a worksheet")
+    title, source, prose = (
+        own[key] or field_of(about, key, str, "a worksheet", "") for key in ("title", "source", "prose")
+    )
     return Chapter(name, title or name, source, prose, tuple(claims))
 
 

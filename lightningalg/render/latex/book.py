@@ -9,8 +9,9 @@ from hashlib import sha256
 from typing import Any
 
 from lightningalg.errors import InputError
-from lightningalg.render.latex.article import ClaimText, Document, document_of, filled, parts, status
-from lightningalg.render.latex.escape import Tex
+from lightningalg.render.latex.article import Document, document_of, filled, parts
+from lightningalg.render.latex.claim import ClaimText, status
+from lightningalg.render.latex.escape import Tex, typewriter
 from lightningalg.render.latex.language import current_language, speaking, translate
 
 #: told (claims written, all claims, what is being written)
@@ -101,10 +102,29 @@ class _Section:
     uses: tuple[int, ...]
 
     @property
-    def rows(self) -> list[tuple[int, str, str]]:
+    def path(self) -> Tex:
+        """The folder of its certificates."""
+        return _path(self.claim.key)
+
+    @property
+    def proof(self) -> Tex:
+        """The file of its proof."""
+        return _path(self.claim.proof)
+
+    @property
+    def rows(self) -> list[tuple[int, Tex, str]]:
         """Number, file and hash of its certificates."""
         numbered = enumerate(self.claim.certificates, start=self.first)
-        return [(number, x.file.rpartition("/")[2], str(x.content["sha256"])) for number, x in numbered]
+        return [(number, _path(x.file.rpartition("/")[2]), str(x.content["sha256"])) for number, x in numbered]
+
+
+def _path(text: str) -> Tex:
+    """Return a path in typewriter type that breaks after its separators, or anywhere if it has few."""
+    pieces = re.split(r"(?<=[/_.-])", text)
+    if any(len(piece) > 24 for piece in pieces):
+        return typewriter(text)
+    inner = r"\allowbreak{}".join(typewriter(piece).replace(r"\allowbreak{}", "") for piece in pieces if piece)
+    return Tex(inner)
 
 
 def render_book(

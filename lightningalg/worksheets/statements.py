@@ -114,7 +114,7 @@ def check_statements(name: str, wanted: Iterable[str]) -> None:
             raise InputError(f'claim "{name}": "paper" names {key!r}: known are {", ".join(known)}')
 
 
-def run_table(claims: Sequence[ClaimResult], out: Path) -> dict[str, Any]:
+def statement_table(claims: Sequence[ClaimResult], out: Path) -> dict[str, Any]:
     """Return the table of a run, as ``summary.json`` holds it: plain data.
 
     ``statements`` are those with a claim in the run, in the paper's order, each with its ``rows``;
