@@ -16,13 +16,13 @@ NAME = "book"
 
 @click.command(
     "book",
-    epilog="Exit code: 0 success, 1 a certificate is not valid, 2 there is no run in DIR, or LaTeX is missing.",
+    epilog="Exit code: 0 success, 1 a certificate is not valid, 2 no run in DIR, or LaTeX is missing.",
 )
 @click.argument("folder", metavar="DIR")
 @click.option("--out", metavar="F.tex", help="Write the book here (default: DIR/book.tex).")
 @click.option("--pdf", is_flag=True, help="Also run LaTeX; the PDF goes next to F.tex.")
 @click.option("--lang", default="en", show_default=True, metavar="LANG",
-              help="Language: en or es. Words of worksheets that are not translated stay English.")  # fmt: skip
+              help="Language: en or es. Texts of worksheets without translation stay English.")  # fmt: skip
 @click.option("--title", default="", metavar="TEXT", help="Title of the book.")
 @click.option("--timeout", type=Finite(min=1, max=MAX_SECONDS), default=900, show_default=True,
               metavar="SECONDS", help="For LaTeX.")  # fmt: skip

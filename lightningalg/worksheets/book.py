@@ -1,4 +1,4 @@
-"""From the folder of a run to its book: everything read here is untrusted, and only what is valid is printed."""
+"""From the folder of a run to its book: what is read is untrusted, and only what is valid is printed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read_book(
     *,
     title: str = "",
     lang: str = "en",
-    progress: Callable[[int, int, str], None] = lambda done, total, what: None
+    progress: Callable[[int, int, str], None] = lambda done, total, what: None,
 ) -> Book:
     """Return the book of the run in ``folder``: every certificate is verified again.
 
@@ -38,8 +38,8 @@ def read_book(
     Raises
     ------
     InputError
-        Naming file and field, if there is no run, its summary is not one, or a certificate is not the one that
-        the run made.
+        Naming file and field, if there is no run, its summary is not one, or a certificate is not the one
+        that the run made.
     NotValidError
         If the verifier does not accept a certificate that the summary calls verified.
     """
@@ -64,13 +64,16 @@ def read_book(
         if len({claim.key for claim in claims}) != len(claims):
             raise InputError("two claims share their worksheet and id")
         chapters = tuple(
-            _chapter(name, about.get(name, {}), [c for c in claims if c.worksheet == name], lang) for name in names
+            _chapter(name, about.get(name, {}), [c for c in claims if c.worksheet == name], lang)
+            for name in names
         )
         table = field_of(summary, "table", dict, "the summary", {})
         _check_table(table)
     except InputError as error:
         raise InputError(f"summary of a run {path}: {error}") from None
-    heading = title or (chapters[0].title if len(chapters) == 1 else "The geometry of neural networks, certified")
+    heading = title or (
+        chapters[0].title if len(chapters) == 1 else "The geometry of neural networks, certified"
+    )
     return Book(heading, chapters, table)
 
 
@@ -102,9 +105,7 @@ def _verify(files: Sequence[Path], progress: Callable[[int, int, str], None]) ->
             raise
 
 
-def _claim(
-    entry: Mapping[str, Any], files: Sequence[tuple[Path, str]], folder: Path, lang: str
-) -> BookClaim:
+def _claim(entry: Mapping[str, Any], files: Sequence[tuple[Path, str]], folder: Path, lang: str) -> BookClaim:
     name = field_of(entry, "id", str, "a claim")
     what = f"claim {name[:60]}"
 

@@ -53,7 +53,9 @@ def translations_to_json(translations: Mapping[str, Words]) -> dict[str, dict[st
     found: dict[str, dict[str, Any]] = {}
     for lang, words in translations.items():
         table = asdict(words)
-        found[lang] = {key: list(text) if key == "hypotheses" else text for key, text in table.items() if text}
+        found[lang] = {
+            key: list(text) if key == "hypotheses" else text for key, text in table.items() if text
+        }
     return found
 
 

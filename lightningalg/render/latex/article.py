@@ -336,9 +336,15 @@ def document_of(
     *,
     first: int = 1,
     book: bool = False,
+    instances: Sequence[Any] | None = None,
 ) -> Document:
-    """Return what templates read about certificates, which are numbered from ``first``."""
-    found = [_read(certificate, i, claim) for i, certificate in enumerate(certificates, start=first)]
+    """Return what templates read about certificates, which are numbered from ``first``.
+
+    ``instances``: their printable forms, if they have been read already.
+    """
+    found = instances
+    if found is None:
+        found = [_read(certificate, i, claim) for i, certificate in enumerate(certificates, start=first)]
     dimensions = tuple(x for x in found if isinstance(x, Instance))
     degrees = tuple(x for x in found if isinstance(x, DegreeInstance))
     identities = tuple(x for x in found if isinstance(x, IdentityInstance))

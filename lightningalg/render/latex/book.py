@@ -1,8 +1,9 @@
-r"""One book from the certificates of a worksheet run: theory once, a section for each claim, a table, an index."""
+r"""One book from the certificates of a run: theory once, a section for each claim, a table, an index."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -115,7 +116,9 @@ class _Section:
     def rows(self) -> list[tuple[int, Tex, str]]:
         """Number, file and hash of its certificates."""
         numbered = enumerate(self.claim.certificates, start=self.first)
-        return [(number, _path(x.file.rpartition("/")[2]), str(x.content["sha256"])) for number, x in numbered]
+        return [
+            (number, _path(x.file.rpartition("/")[2]), str(x.content["sha256"])) for number, x in numbered
+        ]
 
 
 def _path(text: str) -> Tex:
@@ -123,19 +126,19 @@ def _path(text: str) -> Tex:
     pieces = re.split(r"(?<=[/_.-])", text)
     if any(len(piece) > 24 for piece in pieces):
         return typewriter(text)
-    inner = r"\allowbreak{}".join(typewriter(piece).replace(r"\allowbreak{}", "") for piece in pieces if piece)
+    inner = r"\allowbreak{}".join(
+        typewriter(piece).replace(r"\allowbreak{}", "") for piece in pieces if piece
+    )
     return Tex(inner)
 
 
-def render_book(
-    book: Book, *, lang: str = "en", progress: Progress = lambda done, total, what: None
-) -> str:
+def render_book(book: Book, *, lang: str = "en", progress: Progress = lambda done, total, what: None) -> str:
     """Return a complete LaTeX document that proves what the certificates of a run certify.
 
     The general theory is printed once, in a chapter on foundations; each claim has a section with its words,
-    its verdict and its proof, which refers to that theory. Certificates are numbered through the book, and listed
-    with their hashes at its end. As in ``render_proof`` everything that is read is untrusted and escaped, and
-    nothing is verified here. The result depends on the arguments alone.
+    its verdict and its proof, which refers to that theory. Certificates are numbered through the book, and
+    listed with their hashes at its end. As in ``render_proof`` everything that is read is untrusted and
+    escaped, and nothing is verified here. The result depends on the arguments alone.
 
     Raises
     ------
@@ -153,40 +156,42 @@ def _render(book: Book, progress: Progress) -> str:
     everything = [x.content for claim in claims for x in claim.certificates]
     if not everything:
         raise InputError("a book needs at least one certificate that the verifier has accepted")
-    whole = document_of(everything, book.title, None, book=True)
+    documents, first = [], 1
+    for number, claim in enumerate(claims, start=1):
+        contents = [x.content for x in claim.certificates]
+        documents.append(
+            document_of(contents, None, claim.text, first=first, book=True) if contents else None
+        )
+        first += len(contents)
+        progress(number, len(claims), f"reading {claim.key}")
+    instances = [x for document in documents if document for x in document.everything]
+    whole = document_of(everything, book.title, None, book=True, instances=instances)
     theory = _without_empty_headings(parts(filled("sections.tex.j2", whole), "general"))
-    labels = frozenset(_LABEL.findall(theory))
     numbers = {claim.key: number for number, claim in enumerate(claims, start=1)}
-    sections: dict[str, list[_Section]] = {chapter.name: [] for chapter in book.chapters}
-    first = 1
-    for chapter in book.chapters:
-        for claim in chapter.claims:
-            section = _section(claim, numbers, first, labels)
-            sections[chapter.name].append(section)
-            first += len(claim.certificates)
-            progress(numbers[claim.key], len(claims), claim.key)
+    sections = {}
+    for claim, document in zip(claims, documents, strict=True):
+        sections[claim.key] = _section(claim, document, numbers)
+        progress(numbers[claim.key], len(claims), f"writing {claim.key}")
+    chapters = [(chapter, [sections[claim.key] for claim in chapter.claims]) for chapter in book.chapters]
+    facts = _facts(claims, everything)
     return filled(
-        "book.tex.j2", whole, chapters=[(chapter, sections[chapter.name]) for chapter in book.chapters],
-        theory=Tex(theory), facts=_facts(claims, everything), parts=_table(book.table, sections),
+        "book.tex.j2", whole, chapters=chapters, theory=Tex(theory), facts=facts,
+        parts=_table(book.table, sections),
     )  # fmt: skip
 
 
-def _section(
-    claim: BookClaim, numbers: Mapping[str, int], first: int, labels: frozenset[str]
-) -> _Section:
-    contents = [x.content for x in claim.certificates]
-    document, body = None, ""
-    number = numbers[claim.key]
-    if contents:
-        document = document_of(contents, None, claim.text, first=first, book=True)
+def _section(claim: BookClaim, document: Document | None, numbers: Mapping[str, int]) -> _Section:
+    body, number = "", numbers[claim.key]
+    if document is not None:
+        proofs = parts(filled("sections.tex.j2", document), "particular")
         words = filled("claim.tex.j2", document)
-        body = parts(filled("sections.tex.j2", document), "particular")
-        body = _namespaced(words + _without_empty_headings(_demoted(body)), f"c{number}", labels)
+        body = _namespaced(words + _without_empty_headings(_below_sections(proofs)), f"c{number}")
+    labels = [x.label for x in document.everything] if document else [0]
     return _Section(
         number=number,
         claim=claim,
-        first=first if contents else 0,
-        last=first + len(contents) - 1 if contents else 0,
+        first=min(labels),
+        last=max(labels),
         strengths=document.strengths if document else (),
         document=document,
         body=Tex(body),
@@ -194,22 +199,24 @@ def _section(
     )
 
 
-# -- LaTeX of claims as parts of a book: all commands in it are this package's own --------------------------------
+# -- LaTeX of claims as parts of a book: all commands in it are this package's own ------------------------
 
 _LABEL = re.compile(r"\\label\{([^{}]*)\}")
 _REFERENCE = re.compile(r"(\\(?:label|[cC]ref|labelcref|ref|eqref|pageref))\{([^{}]*)\}")
 _SECTION = re.compile(r"^\\((?:sub)*)section(?=[*{])", re.MULTILINE)
 
 
-def _demoted(text: str) -> str:
-    r"""Return the text with sections made subsections, and so on.
+def _below_sections(text: str) -> str:
+    r"""Return the text with its headings moved so that the highest ones are subsections.
 
     Examples
     --------
-    >>> _demoted("\\section{A}\n\\subsection*{B}")
+    >>> _below_sections("\\section{A}\n\\subsection*{B}")
     '\\subsection{A}\n\\subsubsection*{B}'
     """
-    return _SECTION.sub(r"\\sub\1section", text)
+    levels = [len(heading) // 3 for heading in _SECTION.findall(text)]
+    shift = 1 - min(levels, default=1)
+    return _SECTION.sub(lambda found: "\\" + "sub" * (len(found[1]) // 3 + shift) + "section", text)
 
 
 def _without_empty_headings(text: str) -> str:
@@ -235,12 +242,12 @@ def _without_empty_headings(text: str) -> str:
     return "".join(reversed(kept))
 
 
-def _namespaced(text: str, name: str, shared: frozenset[str]) -> str:
-    r"""Return the text with its labels made unique; what it does not define itself is looked up in ``shared``.
+def _namespaced(text: str, name: str) -> str:
+    r"""Return the text with its own labels made unique; it refers to others as they are.
 
     Examples
     --------
-    >>> _namespaced("\\label{a}\\cref{a,b}", "c1", frozenset({"b"}))
+    >>> _namespaced("\\label{a}\\cref{a,b}", "c1")
     '\\label{c1:a}\\cref{c1:a,b}'
     """
     own = set(_LABEL.findall(text))
@@ -252,7 +259,7 @@ def _namespaced(text: str, name: str, shared: frozenset[str]) -> str:
     return _REFERENCE.sub(renamed, text)
 
 
-# -- the title page and the table ---------------------------------------------------------------------------------
+# -- the title page and the table ---------------------------------------------------------------------------
 
 
 def _facts(claims: Sequence[BookClaim], certificates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -271,16 +278,15 @@ def _facts(claims: Sequence[BookClaim], certificates: Sequence[Mapping[str, Any]
     return {
         "claims": len(claims),
         "certificates": len(certificates),
-        "verdicts": [(status(verdict, verdicts.count(verdict)), verdicts.count(verdict)) for verdict in sorted(set(verdicts))],
+        "verdicts": [(status(verdict, count), count) for verdict, count in sorted(Counter(verdicts).items())],
         "versions": [(key, ", ".join(sorted(values))) for key, values in sorted(versions.items())],
         "seeds": sorted(seeds),
         "hash": sha256("".join(f"{value}\n" for value in hashes).encode("ascii", "replace")).hexdigest(),
     }
 
 
-def _table(table: Mapping[str, Any], sections: Mapping[str, list[_Section]]) -> list[tuple[str, list[Any]]]:
+def _table(table: Mapping[str, Any], known: Mapping[str, _Section]) -> list[tuple[str, list[Any]]]:
     """Return the parts of the table: title, and (text, place, illustration, rows) of each statement."""
-    known = {section.claim.key: section for found in sections.values() for section in found}
     spanish = current_language() == "es"
     found: dict[str, list[Any]] = {}
     for statement in table.get("statements", ()):
