@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from lightningalg.errors import InputError
-from lightningalg.render.latex.arguments import LEMMAS
+from lightningalg.render.latex.arguments import LEMMAS, argument_name
 from lightningalg.render.latex.bounds import UpperBound
+from lightningalg.render.latex.claim import ClaimText, paragraphs, printed, status
 from lightningalg.render.latex.composition import FEATURES
 from lightningalg.render.latex.degrees import DegreeInstance, read_degrees
 from lightningalg.render.latex.dimension import Instance, LowerBound, read_dimension
-from lightningalg.render.latex.escape import Tex, environment, plain_ascii, plain_latin, typewriter, words
+from lightningalg.render.latex.escape import (
+    Tex,
+    environment,
+    plain_ascii,
+    plain_latin,
+    typewriter,
+    words,
+)
 from lightningalg.render.latex.identity import IdentityInstance, read_identity
 from lightningalg.render.latex.kinds import AbstractInstance, Kind, kinds
-from lightningalg.render.latex.language import Message, current_language, speaking, translate, translate_many
+from lightningalg.render.latex.language import current_language, speaking, translate
 from lightningalg.render.latex.layer_rows import layer_rows
 from lightningalg.render.latex.networks import (
     ACTIVATION,
@@ -28,27 +36,10 @@ from lightningalg.render.latex.networks import (
     SUM,
     Network,
 )
+from lightningalg.render.latex.titles import section_of, title_of
 from lightningalg.render.latex.upper import METHODS
 
 MOST_IN_FULL = 4  # more instances of a kind than this become a table
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimText:
-    """The words of a worksheet's claim, printed as such next to what its certificates prove.
-
-    ``verdicts`` maps a certificate's ``sha256`` to ``certified``,
-    ``certified with hypotheses``, ``refuted`` or ``open``.
-    """
-
-    id: str
-    title: str
-    statement: str
-    source: str = ""
-    prose: str = ""
-    hypotheses: tuple[str, ...] = ()
-    expected: str = ""
-    verdicts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +60,7 @@ class _Document:
     @property
     def sections(self) -> list[tuple[Kind, list[AbstractInstance]]]:
         """The kinds that have a section of their own, each with its instances."""
-        found = [(kind, [x for x in self.others if _section(x) == name]) for name, kind in kinds().items()]
+        found = [(kind, [x for x in self.others if section_of(x) == name]) for name, kind in kinds().items()]
         return [(kind, instances) for kind, instances in found if instances]
 
     @property
@@ -129,8 +120,12 @@ class _Document:
 
     @property
     def arguments(self) -> list[tuple[str, Tex]]:
-        """The arguments that bound segments of stages, with the labels of their lemmas."""
-        return [(name, Tex(label)) for name, label in LEMMAS.items() if self.facts("composition", name)]
+        """The names of the arguments that bound segments of stages, with the labels of their lemmas."""
+        return [
+            (str(argument_name(name)), Tex(label))
+            for name, label in LEMMAS.items()
+            if self.facts("composition", name)
+        ]
 
     @property
     def methods_of_rows(self) -> list[str]:
@@ -334,13 +329,13 @@ def _render(certificates: Sequence[Mapping[str, Any]], title: str | None, claim:
     degrees = tuple(x for x in found if isinstance(x, DegreeInstance))
     identities = tuple(x for x in found if isinstance(x, IdentityInstance))
     others = tuple(x for x in found if not isinstance(x, Instance | DegreeInstance | IdentityInstance))
-    heading = title or (claim.title if claim else "") or _title(dimensions, degrees, identities, others)
+    heading = title or (claim.title if claim else "") or title_of(dimensions, degrees, identities, others)
     verdicts = [x.verdict for x in found if x.verdict]
     document = _Document(
         title=heading,
         pdf_title=plain_ascii(heading) if current_language() == "en" else plain_latin(heading),
-        claim=claim,
-        prose=tuple(p for p in claim.prose.split("\n\n") if p.strip()) if claim else (),
+        claim=printed(claim) if claim else None,
+        prose=paragraphs(claim) if claim else (),
         dimensions=dimensions,
         degrees=degrees,
         identities=identities,
@@ -353,31 +348,6 @@ def _render(certificates: Sequence[Mapping[str, Any]], title: str | None, claim:
     template = environment(current_language()).get_template("article.tex.j2")
     tools = {"typewriter": typewriter, "room": _room, "layer_rows": layer_rows, "status": status}
     return template.render(doc=document, most_in_full=MOST_IN_FULL, **tools)
-
-
-def status(word: str, count: int = 1) -> str:
-    """Return a verdict on ``count`` instances, or a strength, in the current language.
-
-    Any other text is returned as it is, still to be escaped.
-    """
-    words_for_it = {
-        "certified": translate_many("certified", "certified", count),
-        "certified with hypotheses": translate_many(
-            "certified with hypotheses", "certified with hypotheses", count
-        ),
-        "refuted": translate_many("refuted", "refuted", count),
-        "open": translate_many("open", "open", count),
-        "exact": translate("exact"),
-        "ball": translate("ball"),
-        "probabilistic": translate("probabilistic"),
-        "numerical": translate("numerical"),
-    }
-    return words_for_it.get(word, word)
-
-
-def _section(instance: AbstractInstance) -> str:
-    """Return the kind whose section prints an instance: its own, unless it says otherwise."""
-    return str(getattr(instance, "section", instance.kind))
 
 
 def _room(rows: Sequence[Any]) -> int:
@@ -401,61 +371,3 @@ def _read(certificate: Mapping[str, Any], label: int, claim: ClaimText | None) -
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError) as error:
         what = f"{type(error).__name__}: {error}".splitlines()[0][:120]
         raise InputError(f"certificate {label} does not have the form of FORMAT.md ({what})") from None
-
-
-def _title(
-    dimensions: Sequence[Instance],
-    degrees: Sequence[DegreeInstance],
-    identities: Sequence[IdentityInstance],
-    others: Sequence[AbstractInstance],
-) -> str:
-    """Return a title that says what is proved, as plain text."""
-    return str(translate(_english_title(dimensions, degrees, identities, others)))
-
-
-def _english_title(
-    dimensions: Sequence[Instance],
-    degrees: Sequence[DegreeInstance],
-    identities: Sequence[IdentityInstance],
-    others: Sequence[AbstractInstance],
-) -> Message:
-    if others:
-        found = {_section(x) for x in others}
-        if len(found) > 1 or dimensions or degrees or identities:
-            return Message("Exact statements about the geometry of neural networks")
-        return kinds()[found.pop()].titles[len(others) > 1]
-    if not degrees and not identities:
-        attention = all(x.network.is_attention_chain for x in dimensions)
-        equal = all(x.bounds_meet for x in dimensions)
-        return _DIMENSION_TITLES[attention, equal][len(dimensions) > 1]
-    if not dimensions and not identities:
-        one, several = (
-            Message("Multidegrees of a polynomial neural network"),
-            Message("Multidegrees of polynomial networks"),
-        )
-        return one if len(degrees) == 1 else several
-    if not dimensions and not degrees:
-        one, several = Message("An identity of matrices"), Message("Identities of matrices")
-        return one if len(identities) == 1 else several
-    return Message("Exact statements about polynomial neural networks")
-
-
-#: by whether all networks are chains of attention layers, and whether all dimensions are determined
-_DIMENSION_TITLES = {
-    (True, True): (
-        Message("Dimension of the neuromanifold of a lightning self-attention network"),
-        Message("Dimension of the neuromanifold of lightning self-attention networks"),
-    ),
-    (True, False): (
-        Message("Bounds for the dimension of the neuromanifold of a lightning self-attention network"),
-        Message("Bounds for the dimension of the neuromanifold of lightning self-attention networks"),
-    ),
-    (False, True): (
-        Message("Dimension of the neuromanifold of a polynomial neural network"),
-        Message("Dimension of the neuromanifold of polynomial neural networks"),
-    ),
-    (False, False): (
-        Message("Bounds for the dimension of the neuromanifold of a polynomial neural network"),
-        Message("Bounds for the dimension of the neuromanifold of polynomial neural networks"),
-    ),
-}

@@ -11,6 +11,7 @@ from typing import Any
 from lightningalg.certificates.records import canonical_json
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, escape_text, integer, number
+from lightningalg.render.latex.language import translate
 from lightningalg.render.latex.typeset import mathematics
 
 _NAME = re.compile(r"([A-Za-z][A-Za-z0-9]*?)([0-9]*)")
@@ -184,7 +185,7 @@ def read_identity(certificate: Mapping[str, Any], label: int, verdict: str) -> I
             (
                 Tex(f"${symbol(entry['name'])}$"),
                 Tex(rf"${_size(entry['rows'])}\times {_size(entry['columns'])}$"),
-                Tex("invertible" if entry["invertible"] is True else ""),
+                translate("invertible") if entry["invertible"] is True else Tex(""),
             )
             for entry in identity["symbols"]
         ),

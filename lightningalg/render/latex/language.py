@@ -78,7 +78,7 @@ def current_language() -> str:
     return _language.get()
 
 
-def translate(text: str, **values: object) -> Tex:
+def translate(text: str, /, **values: object) -> Tex:
     r"""Return an English text in the current language, with ``values`` in its places ``%(name)s``.
 
     Values are inserted as they stand: they must be finished LaTeX or numbers.
@@ -92,7 +92,7 @@ def translate(text: str, **values: object) -> Tex:
     return Tex(found % values if values else found)
 
 
-def translate_many(singular: str, plural: str, count: int, **values: object) -> Tex:
+def translate_many(singular: str, plural: str, count: int, /, **values: object) -> Tex:
     r"""Return the form of a text for ``count`` things, translated as ``translate`` does.
 
     Examples

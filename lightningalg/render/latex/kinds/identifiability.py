@@ -9,7 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.kinds import Kind
-from lightningalg.render.latex.language import Message
+from lightningalg.render.latex.language import Message, translate, translate_many
 from lightningalg.render.latex.networks import Network, read_network
 from lightningalg.render.latex.typeset import sequence
 
@@ -29,7 +29,10 @@ class IdentifiabilityInstance:
     @property
     def summary(self) -> Tex:
         """What is proved, in one clause."""
-        return Tex(f"general fibres over the virtual weights of {self.network.compact} are single points")
+        return translate(
+            "general fibres over the virtual weights of %(network)s are single points",
+            network=self.network.compact,
+        )
 
 
 def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> IdentifiabilityInstance:
@@ -53,10 +56,13 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> Identifia
 
 
 def _abstract(instances: Sequence[IdentifiabilityInstance]) -> Tex:
-    what = "a network" if len(instances) == 1 else f"${len(instances)}$ networks"
-    return Tex(
-        f"We prove for {what} of deep normalised self-attention that the function determines the virtual "
-        f"weights: general fibres are single points."
+    return translate_many(
+        "We prove for a network of deep normalised self-attention that the function determines the virtual "
+        "weights: general fibres are single points.",
+        "We prove for $%(count)s$ networks of deep normalised self-attention that the function determines "
+        "the virtual weights: general fibres are single points.",
+        len(instances),
+        count=len(instances),
     )
 
 
