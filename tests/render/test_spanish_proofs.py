@@ -15,7 +15,7 @@ from tests.certificates import examples as ex
 from tests.certificates import mutants
 from tests.render.test_composition import BY_HAND
 from tests.render.test_language_templates import _ENGLISH_WORDS, _prose, _segments
-from tests.render.test_latex import HARD, KINDS
+from tests.render.test_latex import HARD, KINDS, references
 
 LAYER_TYPES = (
     "bias, torus",
@@ -59,6 +59,15 @@ def test_same_formulas_in_both_languages(name: str) -> None:
     english, spanish = formulas(render_proof(certificates)), formulas(render_proof(certificates, lang="es"))
     assert sum(english.values()) > 10
     assert (english - spanish, spanish - english) == (Counter(), Counter())
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_references_are_defined_once(name: str) -> None:
+    text = render_proof(DOCUMENTS[name](), lang="es")
+    used, defined = references(text)
+    labels = re.findall(r"\\label\{([^}]*)\}", text)
+    assert used <= defined == set(labels)
+    assert len(labels) == len(set(labels))
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
