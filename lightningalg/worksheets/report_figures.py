@@ -141,9 +141,8 @@ def slice_figures(
                 sizes = "-".join(c for c in picture.title if c.isdigit())
                 content = draw_slice(picture, "png", caption=False)
                 file = f"figures/slice-{picture.name}-{sizes}.png"
-                drawn[key] = Figure(
-                    "", f"{picture.title}. {picture.caption}", f"Slice {picture.shown}", file, content
-                )
+                caption = f"{picture.title}: {picture.shown}. {picture.caption}"
+                drawn[key] = Figure("", caption, "Slice", file, content)
         except MissingExtraError:
             return []
         except LightningAlgError:  # no attention head, one token, width one: there is no slice

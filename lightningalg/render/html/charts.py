@@ -59,7 +59,7 @@ def _tick(value: float) -> str:
 def _decades(low: float, high: float) -> list[float]:
     """Return the ticks 1, 2, 5 times powers of ten in a range; powers alone if there would be many."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    steps = (1, 2, 5) if last - first <= 3 else (1,)
+    steps = tuple(range(1, 10)) if high < 8 * low else (1, 2, 5) if last - first <= 3 else (1,)
     ticks = [m * 10.0**k for k in range(first, last + 1) for m in steps]
     return [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001]
 
