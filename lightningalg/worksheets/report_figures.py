@@ -41,7 +41,7 @@ def claim_figures(claim: ClaimPage, certificates: Certificates) -> list[Figure]:
 
 def _extremes(points: Sequence[Point]) -> str:
     low = min(points, key=lambda p: p.y / p.x)
-    return f"The smallest part of the parameters that counts is {low.y:g} of {low.x:g}."
+    return f"The smallest part of the parameters that counts is {low.y:,.0f} of {low.x:,.0f}."
 
 
 def _exemplary(rows: list[InstanceRow]) -> InstanceRow | None:

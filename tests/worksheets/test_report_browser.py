@@ -1,15 +1,21 @@
-"""The report in a real browser: filter, order, links, keyboard, copying, narrow and dark screens, no network."""
+"""The report in a real browser: filter, order, links, keyboard, copying, narrow and dark screens."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlparse
+from urllib.request import url2pathname
 
 import pytest
 
 from lightningalg.cli.main import run as command
 
 webdriver = pytest.importorskip("selenium.webdriver")
+WebDriverWait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
@@ -164,19 +170,53 @@ def test_every_link_of_the_report_opens(browser, index):
     assert browser.current_url == index
 
 
-def test_certificates_can_be_downloaded(browser, index, tmp_path):
-    browser.execute_cdp_cmd(
-        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
-    )
-    browser.get(page(index, "claims/small--degrees.html"))
-    link = browser.find_element("css selector", "#instances ~ .wide a[download]")
+@pytest.fixture
+def served(index):
+    """The run's folder as a server on this machine publishes it."""
+    folder = Path(url2pathname(urlparse(index).path)).parents[1]
+
+    class Handler(SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=str(folder))
+
+        def log_message(self, *arguments):
+            return
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/report/index.html"
+    server.shutdown()
+    server.server_close()
+    thread.join(5)
+
+
+CERTIFICATE = "#instances ~ .wide a[download]"
+
+
+def test_certificates_can_be_downloaded_from_a_server(browser, served, tmp_path):
+    behaviour = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", behaviour)
+    browser.get(page(served, "claims/small--degrees.html"))
+    assert (
+        browser.execute_script("return getComputedStyle(document.body).margin") == "0px"
+    )  # the style is there
+    link = browser.find_element("css selector", CERTIFICATE)
     title = link.get_attribute("title")
     link.click()
-    from selenium.webdriver.support.ui import WebDriverWait
-
     WebDriverWait(browser, 10).until(lambda _: list(tmp_path.glob("*.json")))
     (file,) = tmp_path.glob("*.json")
     assert title == "SHA-256 " + json.loads(file.read_text())["sha256"]
+
+
+def test_certificates_open_from_a_folder(browser, index):
+    """Chromium does not download what a file links to; it shows it, and it can be saved."""
+    browser.get(page(index, "claims/small--degrees.html"))
+    link = browser.find_element("css selector", CERTIFICATE)
+    title = link.get_attribute("title")
+    link.click()
+    WebDriverWait(browser, 10).until(lambda _: browser.current_url.endswith(".json"))
+    assert title.removeprefix("SHA-256 ") in browser.page_source
 
 
 def test_the_command_is_copied_with_and_without_a_clipboard(browser, index):
@@ -268,8 +308,8 @@ def test_the_keyboard_is_enough(browser, index):
 
 CHECKS = """
 const bad = [];
-const named = (e) => (e.getAttribute('aria-label') || e.getAttribute('alt') || e.title || e.textContent
-  || (e.labels && e.labels.length && e.labels[0].textContent) || '').trim();
+const named = (e) => (e.getAttribute('aria-label') || e.getAttribute('alt') || e.title
+  || e.textContent || (e.labels?.[0]?.textContent) || '').trim();
 for (const e of document.querySelectorAll('button, a[href], input, select, summary, [role=region], [role=img]'))
   if (!named(e) && !(e.getAttribute('aria-labelledby'))) bad.push('no name: ' + e.outerHTML.slice(0, 80));
 for (const e of document.querySelectorAll('input, select'))

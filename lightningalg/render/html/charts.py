@@ -49,11 +49,19 @@ def linked(shape: str, link: str) -> str:
 
 
 def _tick(value: float) -> str:
-    """Return a label: powers of ten from a million on, else the number."""
-    if value >= 1e6:
-        digits = str(round(math.log10(value)))
-        return "10" + digits.translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    """Return a label: from a million on digits times powers of ten, else the number.
+
+    Examples
+    --------
+    >>> _tick(50000), _tick(1e6), _tick(3e8)
+    ('50,000', '10⁶', '3·10⁸')
+    """
+    if value < 1e6:
+        return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    exponent = math.floor(math.log10(value) + 1e-9)
+    digit = round(value / 10**exponent)
+    power = "10" + str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return power if digit == 1 else f"{digit}·{power}"
 
 
 def _decades(low: float, high: float) -> list[float]:
