@@ -20,6 +20,7 @@ from lightningalg.render.latex.escape import (
     plain_ascii,
     plain_latin,
     typewriter,
+    verbatim,
     words,
 )
 from lightningalg.render.latex.identity import IdentityInstance, read_identity
@@ -346,7 +347,13 @@ def _render(certificates: Sequence[Mapping[str, Any]], title: str | None, claim:
         strengths=tuple(sorted({status(words(certificate.get("strength"))) for certificate in certificates})),
     )
     template = environment(current_language()).get_template("article.tex.j2")
-    tools = {"typewriter": typewriter, "room": _room, "layer_rows": layer_rows, "status": status}
+    tools = {
+        "typewriter": typewriter,
+        "room": _room,
+        "layer_rows": layer_rows,
+        "status": status,
+        "verbatim": verbatim,
+    }
     return template.render(doc=document, most_in_full=MOST_IN_FULL, **tools)
 
 
