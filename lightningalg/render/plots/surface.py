@@ -285,7 +285,7 @@ def _draw_legend(figure: Any, picture: AbstractSlice, bottom: float) -> None:
     figure.legend(
         handles=handles,
         loc="lower left",
-        bbox_to_anchor=(0.01, bottom - 0.06),
+        bbox_to_anchor=(0.01, bottom - 0.06 if bottom > 0.1 else 0.005),
         fontsize=8.6,
         frameon=False,
         ncols=len(handles),
