@@ -205,8 +205,6 @@ def _table(run: Run) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from lightningalg.worksheets.statements import statement_table
-
     # into a text first: rich would end the process by itself where the reader of our output has gone
     terminal = sys.stdout.isatty()
     text = io.StringIO()
@@ -226,7 +224,7 @@ def _table(run: Run) -> None:
     )
     table.columns[0].overflow = "fold"
     table.columns[-1].justify = "right"
-    summary = statement_table(run.claims, run.out)
+    summary = run.to_json()["table"]
     for statement in summary["statements"]:
         table.add_row(f"[bold]{escape(statement['text'])}[/] {escape('(' + statement['where'] + ')')}")
         for row in statement["rows"]:

@@ -13,11 +13,30 @@ from lightningalg.certificates.files import read_certificate, read_json
 from lightningalg.errors import InputError, LightningAlgError
 from lightningalg.render.latex import ClaimText
 from lightningalg.render.latex.book import Book, BookCertificate, BookClaim, Chapter
-from lightningalg.worksheets.report import SUMMARY, field_of, path_inside
+from lightningalg.worksheets.report import SUMMARY
+from lightningalg.worksheets.report_files import inside, leads_out
 
 #: certificates that one book may have: beyond, LaTeX takes many minutes
 MAX_CERTIFICATES = 20_000
 _BATCH = 64
+
+
+def field_of(table: Any, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
+    """Return a field of a summary.
+
+    Raises
+    ------
+    InputError
+        If it is not of an accepted type, or ``table`` is no object.
+    """
+    if not isinstance(table, Mapping):
+        raise InputError(f"{what} is no object")
+    value = table.get(key, default)
+    accepted = kind if isinstance(kind, tuple) else (kind,)
+    if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
+        names = " or ".join("nothing" if t is type(None) else t.__name__ for t in accepted)
+        raise InputError(f'"{key}" of {what} is {str(value)[:40]!r}: accepted is {names}')
+    return value
 
 
 class NotValidError(LightningAlgError):
@@ -82,7 +101,9 @@ def _wanted(entry: Any, folder: Path) -> list[tuple[Path, str]]:
     what = f"claim {str(field_of(entry, 'id', str, 'a claim'))[:60]}"
     found = []
     for instance in field_of(entry, "instances", list, what):
-        file = path_inside(folder, field_of(instance, "certificate", (str, type(None)), what), what)
+        file = inside(folder, field_of(instance, "certificate", (str, type(None)), what), what)
+        if file is not None and leads_out(file, folder):
+            raise InputError(f"{file} is a link that leads out of the folder of the run")
         if file is not None and instance.get("verified") is True:
             found.append((file, field_of(instance, "sha256", str, what)))
     return found
@@ -116,7 +137,7 @@ def _claim(entry: Mapping[str, Any], files: Sequence[tuple[Path, str]], folder: 
     by_file = {str(file): sha256 for file, sha256 in files}
     without = []
     for instance in field_of(entry, "instances", list, what):
-        file = path_inside(folder, instance.get("certificate"), what)
+        file = inside(folder, instance.get("certificate"), what)
         verdict = field_of(instance, "verdict", str, what)
         if file is None or str(file) not in by_file:
             reason = field_of(instance, "reason", str, what, "")

@@ -25,6 +25,7 @@ from lightningalg.errors import InputError, LightningAlgError
 from lightningalg.networks.spec import network_from_table
 from lightningalg.render.latex import known_language, render_proof
 from lightningalg.worksheets.claim_text import claim_text
+from lightningalg.worksheets.earlier import with_earlier
 from lightningalg.worksheets.model import Claim, Instance, Worksheet
 from lightningalg.worksheets.statements import (
     check_statements,
@@ -190,7 +191,7 @@ class Run:
                 }
                 for sheet in {result.worksheet.name: result.worksheet for result in self.claims}.values()
             ],
-            "table": statement_table(self.claims, self.out),
+            "table": statement_table(claims),
         }
 
 
@@ -223,7 +224,8 @@ def run_worksheets(
     out
         Folder for the results.
     claims
-        Only claims with these ids; all if empty.
+        Only claims with these ids; all if empty. The summary keeps what an earlier run found of the others,
+        marked ``earlier``, and names those of which nothing is known (``left_out``).
     jobs
         Number of processes; default the number of cores.
     force
@@ -277,6 +279,9 @@ def run_worksheets(
             _judge(claim)
         run.seconds = time.perf_counter() - start
         summary = run.to_json()
+        if claims:  # what earlier runs found of the other claims stays
+            summary = with_earlier(summary, out / "summary.json", worksheets)
+            summary["table"] = statement_table(summary["claims"])
         write_atomically(out / "summary.json", pretty_json(summary) + "\n")
         write_atomically(out / "table.md", table_markdown(summary["table"]))
         write_atomically(out / "table.csv", table_csv(summary["table"]))
@@ -286,8 +291,12 @@ def run_worksheets(
 def _probe(out: Path) -> None:
     """Fail before the work, not after it, if nothing can be written."""
     probe = out / ".probe"
-    write_atomically(probe, "")
-    probe.unlink()
+    try:
+        write_atomically(probe, "")
+        probe.unlink()
+    except (InputError, OSError) as error:
+        reason = str(error).rpartition(": ")[2]
+        raise InputError(f"cannot write into the folder {out} (--out): {reason}") from None
 
 
 def _select(

@@ -9,17 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lightningalg.certificates.files import read_text
 from lightningalg.errors import InputError
 from lightningalg.networks.spec import parse_toml
 from lightningalg.worksheets.fields import in_field, list_of, only, text_of
 from lightningalg.worksheets.library import library_folder
-from lightningalg.worksheets.verdict import OPEN
-
-if TYPE_CHECKING:
-    from lightningalg.worksheets.runner import ClaimResult
+from lightningalg.worksheets.verdict import OPEN, REFUTED
 
 _FILE = Path("paper") / "statements.toml"
 _TEXTS = ("id", "part", "part_es", "where", "text", "text_es")
@@ -114,41 +111,36 @@ def check_statements(name: str, wanted: Iterable[str]) -> None:
             raise InputError(f'claim "{name}": "paper" names {key!r}: known are {", ".join(known)}')
 
 
-def statement_table(claims: Sequence[ClaimResult], out: Path) -> dict[str, Any]:
-    """Return the table of a run, as ``summary.json`` holds it: plain data.
+def statement_table(claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the table of claims, given as the entries of ``summary.json``: plain data.
 
-    ``statements`` are those with a claim in the run, in the paper's order, each with its ``rows``;
+    ``statements`` are those with a claim here, in the paper's order, each with its ``rows``;
     ``others`` are the rows of claims that settle none.
     """
-    rows = {id(claim): _row(claim, out) for claim in claims}
     statements = []
     for statement in paper_statements():
-        own = [rows[id(claim)] for claim in claims if statement.id in claim.claim.paper]
+        own = [_row(claim) for claim in claims if statement.id in claim.get("paper", ())]
         if own:
             statements.append(statement.to_json(own))
-    return {"statements": statements, "others": [rows[id(c)] for c in claims if not c.claim.paper]}
+    return {"statements": statements, "others": [_row(claim) for claim in claims if not claim.get("paper")]}
 
 
-def _row(result: ClaimResult, out: Path) -> dict[str, Any]:
-    certificates = [r.certificate for r in result.instances if r.certificate is not None]
-    strengths = sorted({str(certificate.get("strength")) for certificate in certificates})
-    name = f"{result.worksheet.name}/{result.claim.id}"
+def _row(claim: Mapping[str, Any]) -> dict[str, Any]:
+    instances = claim["instances"]
+    with_file = [one for one in instances if one["certificate"] is not None]
+    strengths = sorted({str(one["strength"]) for one in with_file})
+    verdicts = [one["verdict"] for one in instances]
     return {
-        "worksheet": result.worksheet.name,
-        "claim": result.claim.id,
-        "title": result.claim.title,
-        "source": result.claim.source or result.worksheet.source,
-        "verdict": result.verdict,
-        "declared": result.claim.declared or "certified",
-        "as_declared": result.as_declared,
+        "worksheet": claim["worksheet"],
+        "claim": claim["id"],
+        **{key: claim[key] for key in ("title", "source", "verdict", "declared", "as_declared", "proof")},
         "strength": ", ".join(strengths) or None,
-        "instances": len(result.instances),
-        "certificates": len(certificates),
-        "refuted": result.count("refuted"),
-        "open": result.count(OPEN),
-        "folder": name if certificates else None,
-        "proof": result.proof.relative_to(out).as_posix() if result.proof else None,
-        "seconds": round(result.seconds, 2),
+        "instances": len(instances),
+        "certificates": len(with_file),
+        "refuted": verdicts.count(REFUTED),
+        "open": verdicts.count(OPEN),
+        "folder": f"{claim['worksheet']}/{claim['id']}" if with_file else None,
+        "seconds": round(claim["seconds"], 2),
     }
 
 

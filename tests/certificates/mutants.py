@@ -4,8 +4,8 @@
 (half an hour) and prints the table of what the checker said; the tests run parts of the same.
 
 An altered certificate is *still true* if nothing is concluded from the altered place, if claim and subject
-are those of the original, or if the producer (which shares no code with the checker), sympy or plain arithmetic
-finds the altered claim for the altered subject.  Only such may be valid.
+are those of the original, or if the producer (which shares no code with the checker), sympy or plain
+arithmetic finds the altered claim for the altered subject.  Only such may be valid.
 """
 
 from __future__ import annotations

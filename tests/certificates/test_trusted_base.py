@@ -6,7 +6,6 @@ import ast
 import json
 import re
 
-
 from lightningalg import verifier
 from lightningalg.certificates import tracing
 from lightningalg.certificates.checker import VERIFIER

@@ -93,7 +93,8 @@ instances = [{ widths = [2, 1], ranks = [1] }]
 id = "wide-matrices"
 kind = "normalized-identifiability-at-a-point"
 check = "identified == 1"
-instances = [{ kind = "normalized", widths = [12, 1], ranks = [1] }, { kind = "normalized", widths = [13, 1], ranks = [1] }]
+network = { kind = "normalized", widths = ["d", 1], ranks = [1] }
+grid = { d = "12..13" }
 
 [[claim]]
 id = "fibres"

@@ -21,6 +21,7 @@ from lightningalg.render.latex.escape import (
     plain_ascii,
     plain_latin,
     typewriter,
+    verbatim,
     words,
 )
 from lightningalg.render.latex.identity import IdentityInstance, read_identity
@@ -370,7 +371,13 @@ def document_of(
 
 def filled(name: str, document: Document, **more: Any) -> str:
     """Return a template of the current language, filled in; its marks are still there."""
-    tools = {"typewriter": typewriter, "room": _room, "layer_rows": layer_rows, "status": status}
+    tools = {
+        "typewriter": typewriter,
+        "room": _room,
+        "layer_rows": layer_rows,
+        "status": status,
+        "verbatim": verbatim,
+    }
     template = environment(current_language()).get_template(name)
     return template.render(doc=document, most_in_full=MOST_IN_FULL, **tools, **more)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lightningalg.render.latex.escape import escape_text
+from lightningalg.render.latex.escape import Tex, escape_text, verbatim
 from lightningalg.render.latex.language import translate, translate_many
 
 
@@ -54,9 +54,9 @@ def status(word: str, count: int = 1) -> str:
 
 def printed(claim: ClaimText) -> ClaimText:
     """Return a claim with its foreign words quoted, and what it expects in words."""
-    expected: str = claim.expected
+    expected = verbatim(claim.expected) if claim.expected else Tex("")
     if claim.differs:
-        expected = translate("not %(expected)s", expected=escape_text(claim.expected))
+        expected = translate("not %(expected)s", expected=expected)
     texts: dict[str, Any] = {
         name: _quoted(getattr(claim, name)) for name in claim.english if name != "hypotheses"
     }

@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from lightningalg.errors import InputError
-from lightningalg.render.latex.language import Message, Tex, known_language, translate
+from lightningalg.render.latex.language import Message, Tex, current_language, known_language, translate
 
 _ASCII = {
     "\\": r"\textbackslash{}",
@@ -249,6 +249,11 @@ def typewriter(text: str) -> Tex:
     units = [_char(char) if char != " " else r"\ " for char in text]
     pieces = ["".join(units[i : i + 4]) for i in range(0, len(units), 4)]
     return Tex(r"\texttt{" + _BREAK.join(pieces) + "}")
+
+
+def verbatim(text: str) -> Tex:
+    """Return a word of the format, a name or a formula: in typewriter type inside another language."""
+    return escape_text(text) if current_language() == "en" else typewriter(text)
 
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?")

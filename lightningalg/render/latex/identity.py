@@ -10,7 +10,7 @@ from typing import Any
 
 from lightningalg.certificates.records import canonical_json
 from lightningalg.errors import InputError
-from lightningalg.render.latex.escape import Tex, escape_text, integer, number
+from lightningalg.render.latex.escape import Tex, integer, number, verbatim
 from lightningalg.render.latex.language import translate
 from lightningalg.render.latex.typeset import mathematics
 
@@ -179,7 +179,7 @@ def read_identity(certificate: Mapping[str, Any], label: int, verdict: str) -> I
         sizes.update({side: None for side in (entry["rows"], entry["columns"]) if isinstance(side, str)})
     return IdentityInstance(
         label=label,
-        name=escape_text(str(identity["name"])),
+        name=verbatim(str(identity["name"])),
         scalars=tuple(symbol(name) for name in identity["scalars"]),
         symbols=tuple(
             (

@@ -130,6 +130,8 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> GroebnerI
         raise InputError("certificate: the claim is not about a Groebner basis")
     names = [variable(name) for name in ideal["variables"]]
     eliminated = [names[k] for k in claim["order"]["eliminated"]]
+    if (claim["elimination"] is None) != (not eliminated):
+        raise InputError("certificate: an elimination ideal and eliminated variables go together")
     real = claim["real_points"]
     parts = claim["components"]
     members = len(claim["members"]), len(claim["non_members"])
@@ -195,7 +197,7 @@ kind = Kind(
     ),
     abstract=_abstract,
     references={
-        "clo": Tex(
+        "clo": Message(
             r"D.~A.~Cox, J.~Little, D.~O'Shea, \emph{Ideals, Varieties, and Algorithms}, 4th ed., "
             r"Springer, 2015."
         )
