@@ -42,13 +42,9 @@ def special_point(network: Network, column: int | None) -> VirtualPoint:
     if row >= layer.d_in:
         raise UnsupportedError(f"width {layer.d_in} has no forms v and k that are not proportional")
     zero, one = Fraction(0), Fraction(1)
-    A = tuple(
-        tuple(one if (i, j) == (row, 0) else zero for j in range(layer.d_in)) for i in range(layer.d_in)
-    )
+    A = [[one if (i, j) == (row, 0) else zero for j in range(layer.d_in)] for i in range(layer.d_in)]
     first = zero if column is None else one
-    V = tuple(
-        tuple(first if (i, j) == (0, 0) else zero for j in range(layer.d_in)) for i in range(layer.d_out)
-    )
+    V = [[first if (i, j) == (0, 0) else zero for j in range(layer.d_in)] for i in range(layer.d_out)]
     return virtual_from_tables((layer.d_in, layer.d_out), (layer.rank,), network.tokens, [A], V)
 
 

@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -181,18 +181,23 @@ class Run:
             "complete": self.complete,
             "seconds": round(self.seconds, 3),
             "claims": claims,
-            "worksheets": [
-                {
-                    "name": sheet.name,
-                    "title": sheet.title,
-                    "source": sheet.source,
-                    "prose": sheet.prose,
-                    "translations": translations_to_json(sheet.translations),
-                }
-                for sheet in {result.worksheet.name: result.worksheet for result in self.claims}.values()
-            ],
+            "worksheets": _words_of(result.worksheet for result in self.claims),
             "table": statement_table(claims),
         }
+
+
+def _words_of(worksheets: Iterable[Worksheet]) -> list[dict[str, Any]]:
+    """Return the words of worksheets, each once, as ``summary.json`` holds them."""
+    return [
+        {
+            "name": name,
+            "title": sheet.title,
+            "source": sheet.source,
+            "prose": sheet.prose,
+            "translations": translations_to_json(sheet.translations),
+        }
+        for name, sheet in {sheet.name: sheet for sheet in worksheets}.items()
+    ]
 
 
 #: told (instances finished, all instances, what is being done)
@@ -281,6 +286,7 @@ def run_worksheets(
         summary = run.to_json()
         if claims:  # what earlier runs found of the other claims stays
             summary = with_earlier(summary, out / "summary.json", worksheets)
+            summary["worksheets"] = _words_of(worksheets)
             summary["table"] = statement_table(summary["claims"])
         write_atomically(out / "summary.json", pretty_json(summary) + "\n")
         write_atomically(out / "table.md", table_markdown(summary["table"]))
