@@ -40,6 +40,13 @@ class Fibre:
         In ``(Q, K, V)``; ``None`` if the point was given in virtual weights.
     sentences
         The verdict in plain words.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> found = la.fibre(la.lightning((2, 2), (1,)))
+    >>> found.verdict, found.virtual.components
+    ('identifiable', 1)
     """
 
     virtual: VirtualFibre

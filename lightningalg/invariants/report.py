@@ -182,6 +182,13 @@ class InvariantsReport:
 def exponents(monomial: Sequence[int], size: int) -> tuple[int, ...]:
     """Return the exponent vector of a sorted tuple of coordinates.
 
+    Parameters
+    ----------
+    monomial
+        Numbers of coordinates, sorted.
+    size
+        The number of all coordinates.
+
     Examples
     --------
     >>> exponents((0, 2, 2), 3)
@@ -194,5 +201,16 @@ def exponents(monomial: Sequence[int], size: int) -> tuple[int, ...]:
 
 
 def encode(polynomial: Any, size: int) -> list[Any]:
-    """Return a polynomial in the coordinates as certificates spell it."""
+    """Return a polynomial in the coordinates as certificates spell it.
+
+    Parameters
+    ----------
+    size
+        The number of all coordinates.
+
+    Examples
+    --------
+    >>> encode({(0, 0): 3}, 2)
+    [[3, [2, 0]]]
+    """
     return encode_polynomial({exponents(monomial, size): value for monomial, value in polynomial.items()})

@@ -71,7 +71,7 @@ class Membership:
 
 
 def membership(layer: SingleLayer, tensor: Mapping[tuple[int, int, int, int], Fraction | int]) -> Membership:
-    """Decide exactly whether a rational tensor is in M, in the rest of the real points of Y, or not in Y.
+    """Return whether a rational tensor is in M, in the rest of the real points of Y, or not in Y, exactly.
 
     Parameters
     ----------

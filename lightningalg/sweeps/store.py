@@ -136,12 +136,12 @@ class Store:
         return found
 
     def finished(self, *, with_failures: bool = True) -> set[str]:
-        """Return the keys of architectures that have a result."""
+        """Return the keys of architectures that have a result; ``with_failures``: also those that failed."""
         extra = "" if with_failures else " WHERE status != 'failed'"
         return {key for (key,) in self._connection.execute(f"SELECT key FROM results{extra}")}
 
     def put(self, row: Row) -> None:
-        """Enter one result; an earlier one stays, unless it was a failure."""
+        """Enter one ``row``, a result; an earlier one stays, unless it was a failure."""
         values = (
             row.key, row.status, row.dimension, row.lower_bound, row.upper_bound, row.upper_bound_by,
             row.predicted, row.strength, row.engine, row.seconds, row.sha256, row.certificate, row.problem,
@@ -152,7 +152,7 @@ class Store:
             self._connection.execute(f"INSERT OR IGNORE INTO results VALUES ({marks}, NULL)", values)
 
     def unverified(self, limit: int) -> list[tuple[str, dict[str, Any]]]:
-        """Return certificates that the verifier has not seen, with their keys."""
+        """Return up to ``limit`` certificates that the verifier has not seen, with their keys."""
         found = self._connection.execute(
             "SELECT key, certificate FROM results WHERE verified IS NULL AND status != ? LIMIT ?",
             (FAILED, limit),

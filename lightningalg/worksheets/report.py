@@ -26,6 +26,11 @@ _LONGEST_SOURCE = 200_000  # characters of a proof shown in its page
 def read_report(folder: Path, *, title: str = "lightningalg") -> Report:
     """Return the report of the run in ``folder``, with figures made from its certificates.
 
+    Parameters
+    ----------
+    title
+        Of the report.
+
     Raises
     ------
     InputError
