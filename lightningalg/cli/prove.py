@@ -20,10 +20,23 @@ from lightningalg.errors import InputError
 @click.option("--pdf", is_flag=True, help="Also run LaTeX; the PDF goes next to F.tex.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
 @click.option("--title", metavar="TEXT", help="Title of the article.")
+@click.option(
+    "--lang",
+    default="en",
+    show_default=True,
+    metavar="en|es",
+    help="Language of the article: English or Spanish.",
+)
 @click.option("--timeout", type=Finite(min=1, max=MAX_SECONDS), default=120, show_default=True,
               metavar="SECONDS", help="For LaTeX.")  # fmt: skip
 def command(
-    files: tuple[str, ...], out: str | None, pdf: bool, as_json: bool, title: str | None, timeout: float
+    files: tuple[str, ...],
+    out: str | None,
+    pdf: bool,
+    as_json: bool,
+    title: str | None,
+    lang: str,
+    timeout: float,
 ) -> int:
     """Print the proof that certificates carry as a self-contained LaTeX article.
 
@@ -33,7 +46,11 @@ def command(
     Example:
       lightningalg dimension --widths 4,2,4 --ranks 2,1 --out cert.json
       lightningalg prove cert.json --out proof.tex --pdf
+      lightningalg prove cert.json --lang es --out demostracion.tex
     """
+    from lightningalg.render.latex import compile_pdf, known_language, render_proof
+
+    known_language(lang)
     if pdf and out is None:
         raise click.UsageError("--pdf needs --out F.tex, so that the PDF has a place")
     if out is not None and Path(out).suffix != ".tex":
@@ -50,9 +67,7 @@ def command(
     if problems:
         raise InputError(next(iter(problems.values())))
     certificates = [read_certificate(path) for path in paths]
-    from lightningalg.render.latex import compile_pdf, render_proof
-
-    article = render_proof(certificates, title=title)
+    article = render_proof(certificates, title=title, lang=lang)
     written = []
     if out is not None:
         write_atomically(Path(out), article)

@@ -74,6 +74,11 @@ def _parquet(rows: list[Mapping[str, Any]]) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
+#: what may stand around the numbers of an entry, and how long an entry may be
+_AROUND = " \t\r\n()[]"
+_MAX_ENTRY = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class Published:
     """A line of a table of published dimensions: line number, the network, the stated dimension."""
@@ -127,11 +132,13 @@ def read_published(path: Path) -> list[Published]:
 def _published(path: Path, line: int, row: Mapping[str, Any]) -> Published:
     def numbers(name: str) -> list[int]:
         text = row.get(name) or ""
-        if not re.fullmatch(r"[\s()\[\]]*[0-9]{1,7}(\s*[,;x-]?\s*[0-9]{1,7})*[\s()\[\]]*", text, re.ASCII):
+        # split, then look at each part: one pattern for all would try every way to cut a long row of digits
+        parts = re.split(r"\s*[,;x-]\s*|\s+", text.strip(_AROUND)) if len(text) <= _MAX_ENTRY else [""]
+        if not all(re.fullmatch(r"[0-9]{1,7}", part) for part in parts):
             raise InputError(
                 f"table {path}: line {line}: {name} is {text[:40]!r}; accepted are integers, as (2,3,3)"
             )
-        return [int(part) for part in re.findall(r"[0-9]+", text)]
+        return [int(part) for part in parts]
 
     widths, exponent, dimension = (numbers(name) for name in _REQUIRED)
     if len(dimension) != 1:

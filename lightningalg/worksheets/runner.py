@@ -23,7 +23,8 @@ from lightningalg.certificates.records import pretty_json
 from lightningalg.claims import RefutedError, claim_kinds
 from lightningalg.errors import InputError, LightningAlgError
 from lightningalg.networks.spec import network_from_table
-from lightningalg.render.latex import ClaimText, render_proof
+from lightningalg.render.latex import known_language, render_proof
+from lightningalg.worksheets.claim_text import claim_text
 from lightningalg.worksheets.model import Claim, Instance, Worksheet
 from lightningalg.worksheets.tables import claim_table, instance_table, run_table
 from lightningalg.worksheets.verdict import OPEN, REFUTED, claim_verdict, is_declared, judge, worst
@@ -181,6 +182,7 @@ def run_worksheets(
     jobs: int | None = None,
     force: bool = False,
     seed: str = "0",
+    lang: str = "en",
     progress: Progress = lambda done, total, what: None,
 ) -> Run:
     """Return the results of all claims: every instance is certified, and every certificate verified.
@@ -206,13 +208,15 @@ def run_worksheets(
         Compute again what is already there.
     seed
         For the points of lower bounds.
+    lang
+        Language of the proofs: one of ``render.latex.LANGUAGES``.
     progress
         Told how far it is.
 
     Raises
     ------
     InputError
-        If a claim id is unknown or the folder cannot be written to.
+        If a claim id or the language is unknown, or the folder cannot be written to.
 
     Examples
     --------
@@ -226,6 +230,7 @@ def run_worksheets(
     'certified'
     """
     start = time.perf_counter()
+    known_language(lang)
     out = file_path(out, "out")
     jobs = None if jobs is None else integer(jobs, "jobs", 1)
     worksheets = [
@@ -253,7 +258,7 @@ def run_worksheets(
         _verify_all(results, workers, lambda done, total: progress(done, total, "verifying"))
         for number, claim in enumerate(run.claims, start=1):
             _judge(claim)
-            claim.proof = _write_proof(claim, out)
+            claim.proof = _write_proof(claim, out, lang)
             progress(number, len(run.claims), f"proof of {claim.claim.id}")
         run.complete = True
     finally:
@@ -481,25 +486,14 @@ def _judge(claim: ClaimResult) -> None:
             result.verdict = OPEN
 
 
-def _write_proof(claim: ClaimResult, out: Path) -> Path | None:
+def _write_proof(claim: ClaimResult, out: Path, lang: str) -> Path | None:
     """Write the claim's LaTeX proof from its verified certificates; ``None`` if there is none."""
     proved = [r for r in claim.instances if r.certificate is not None and r.verified]
     if not proved:
         return None
-    data = claim.claim
-    expected = data.expected or (data.check.text if data.check else "")
-    text = ClaimText(
-        id=data.id,
-        title=data.title,
-        statement=data.statement,
-        source=data.source or claim.worksheet.source,
-        prose=data.prose,
-        hypotheses=tuple(hypothesis.text for hypothesis in data.hypotheses),
-        expected=f"not {expected}" if data.differs else expected,
-        verdicts={r.certificate["sha256"]: r.verdict for r in proved if r.certificate},
-    )
-    path = out / claim.worksheet.name / f"{data.id}.tex"
-    write_atomically(
-        path, render_proof([r.certificate for r in proved if r.certificate], title=data.title, claim=text)
-    )
+    verdicts = {r.certificate["sha256"]: r.verdict for r in proved if r.certificate}
+    text = claim_text(claim.claim, claim.worksheet, lang, verdicts)
+    path = out / claim.worksheet.name / f"{claim.claim.id}.tex"
+    certificates = [r.certificate for r in proved if r.certificate]
+    write_atomically(path, render_proof(certificates, title=text.title, claim=text, lang=lang))
     return path

@@ -149,7 +149,7 @@ def _title(picture: AbstractSlice) -> str:
 
 def _compose(figure: Any, picture: AbstractSlice, caption: bool) -> None:
     height = figure.get_figheight()
-    bottom = (0.55 + 0.17 * len(_caption_lines(picture))) / height if caption else 0.08
+    bottom = (0.55 + 0.17 * len(_caption_lines(picture))) / height if caption else 0.1
     space = figure.add_axes((0.0, bottom, 0.66, 0.92 - bottom), projection="3d", proj_type="ortho")
     _draw_space(space, picture)
     figure.text(0.025, 0.95, _pretty(picture.title), fontsize=12, color=INK, weight="bold")
