@@ -206,6 +206,9 @@ class Certificate:
         rest = self._rest()
         return {**rest, "sha256": sha256_of(rest)}
 
+    def __repr__(self) -> str:
+        return f"<Certificate {self.kind}, {self.strength}, {self.sha256[:12]}>"
+
     def _repr_html_(self) -> str:
         from lightningalg.display import field_rows, html_table
 

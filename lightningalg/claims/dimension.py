@@ -77,6 +77,10 @@ class Dimension:
     other_upper_bounds: tuple[UpperBound, ...]
     seconds: float
 
+    def __repr__(self) -> str:
+        value = f"{self.lower_bound} to {self.upper_bound}" if self.value is None else self.value
+        return f"<Dimension {value}, {self.status}: {self.network}>"
+
     def _repr_html_(self) -> str:
         return _dimension_html(self)
 

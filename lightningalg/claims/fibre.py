@@ -59,6 +59,9 @@ class Fibre:
         """``identifiable``, ``orbits``, ``excess``, ``zero``, ``conjugate pair`` or ``open``."""
         return self.virtual.verdict
 
+    def __repr__(self) -> str:
+        return f"<Fibre {'; '.join(self.sentences)}>"
+
     def _repr_html_(self) -> str:
         from lightningalg.display import field_rows, html_table
 

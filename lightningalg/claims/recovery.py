@@ -65,6 +65,10 @@ class Recovery:
     certificate: Certificate
     inputs: int
 
+    def __repr__(self) -> str:
+        how = "determined up to scaling" if self.determined else "not determined"
+        return f"<Recovery of {len(self.M)} layers from {self.inputs} values, {how}>"
+
     def _repr_html_(self) -> str:
         from lightningalg.display import html_table
 

@@ -111,6 +111,9 @@ class InvariantsReport:
             EXACT if minimal else PROBABILISTIC,
         )
 
+    def __repr__(self) -> str:
+        return f"<InvariantsReport {self.counts} minimal generators in degrees 1, ...: {self.network}>"
+
     def _repr_html_(self) -> str:
         from lightningalg.display import html_table
 

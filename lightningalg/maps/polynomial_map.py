@@ -108,6 +108,10 @@ class JacobianMatrix:
         """
         return [[bool(entry.to_dict()) for entry in row] for row in self.rows]
 
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        return f"<JacobianMatrix {rows} x {columns}>"
+
     def _fits(self) -> bool:
         """Whether the matrix itself can be shown."""
         rows, columns = self.shape

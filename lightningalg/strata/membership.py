@@ -54,6 +54,9 @@ class Membership:
         """Whether real points of Y without real weights come arbitrarily near (MATH.md section 3)."""
         return self.layer.d >= 2 and self.stratum in (ZERO, Stratum(1, 1, 1))
 
+    def __repr__(self) -> str:
+        return f"<Membership {self.relation}: {self.layer}>"
+
     def _repr_html_(self) -> str:
         from lightningalg.display import html_table
 

@@ -237,6 +237,10 @@ class SymmetryReport:
 
         return verdict(self)
 
+    def __repr__(self) -> str:
+        explained = f"{self.explained_rank} of {self.kernel_dimension} dimensions explained"
+        return f"<SymmetryReport {self.algebra}, {explained} ({self.strength}): {self.network}>"
+
     def _repr_html_(self) -> str:
         from lightningalg.display import html_table
 

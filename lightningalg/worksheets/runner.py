@@ -61,6 +61,9 @@ class InstanceResult:
     skipped: bool = False
     seconds: float = 0.0
 
+    def __repr__(self) -> str:
+        return f"<InstanceResult {self.task.instance}: {self.verdict}>"
+
     def _repr_html_(self) -> str:
         return instance_table(self)
 
@@ -115,6 +118,9 @@ class ClaimResult:
         """Return the number of instances with that verdict."""
         return sum(result.verdict == verdict for result in self.instances)
 
+    def __repr__(self) -> str:
+        return f"<ClaimResult {self.claim.id}: {self.verdict}>"
+
     def _repr_html_(self) -> str:
         return claim_table(self)
 
@@ -127,6 +133,9 @@ class Run:
     claims: list[ClaimResult]
     seconds: float = 0.0
     complete: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Run of {len(self.claims)} claims: {self.verdict}>"
 
     def _repr_html_(self) -> str:
         return run_table(self)
