@@ -113,9 +113,7 @@ def draw_slice(picture: AbstractSlice, form: str, *, caption: bool = True) -> by
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError(
-            "pictures need matplotlib, which is not installed: pip install 'lightningalg[plots]'"
-        ) from None
+        raise MissingExtraError.of("plots", "pictures need matplotlib") from None
     settings = {
         "font.family": "DejaVu Sans",
         "mathtext.fontset": "cm",
@@ -293,7 +291,7 @@ def _draw_legend(figure: Any, picture: AbstractSlice, bottom: float) -> None:
     figure.legend(
         handles=handles,
         loc="lower left",
-        bbox_to_anchor=(0.01, bottom - 0.06),
+        bbox_to_anchor=(0.01, bottom - 0.06 if bottom > 0.1 else 0.005),
         fontsize=8.6,
         frameon=False,
         ncols=len(handles),
