@@ -498,13 +498,12 @@ PANELS = [
 
 @pytest.fixture
 def threads_for_everything(monkeypatch):
-    """Look-ahead with helpers on the smallest matrices, in pieces of two columns."""
+    """Look-ahead with helpers on the smallest matrices."""
     if not blocked_engine.BLAS_LIMIT.available():
         pytest.skip("BLAS cannot be limited: no helpers")
     monkeypatch.setattr(blocked_engine, "_WORTH_LIMIT", 0)
     monkeypatch.setattr(blocked_elimination, "WORTH_THREADS", 0)
     monkeypatch.setattr(blocked_elimination, "_WORTH_SHARING", 0)
-    monkeypatch.setattr(blocked_elimination, "_NARROWEST", 2)
 
 
 @pytest.mark.parametrize("panels", PANELS)
@@ -606,7 +605,7 @@ def test_large_float32_matrices_are_checked():
 @pytest.mark.parametrize("kernels", KERNELS)
 def test_overwrite_saves_a_copy(kernels):
     engine = BlockedElimination(kernels=kernels)
-    matrix = fast_low_rank(np.random.default_rng(2), 1500, 1500, 20, LARGEST)
+    matrix = fast_low_rank(np.random.default_rng(2), 2600, 2600, 20, LARGEST)  # beyond the memory kept
     engine.rank(matrix, LARGEST)
     peaks = []
     for overwrite in (False, True):
