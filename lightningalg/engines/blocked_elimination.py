@@ -15,16 +15,13 @@ from lightningalg.engines.base import RankProfile
 from lightningalg.engines.blocked_arithmetic import WORTH_THREADS, Arithmetic
 from lightningalg.engines.blocked_field import Field, centred_inverse, reduce_centred
 from lightningalg.engines.blocked_panels import Panel, panels
-from lightningalg.engines.blocked_schedule import Schedule, Step
+from lightningalg.engines.blocked_schedule import LOAD, Schedule, Step
 from lightningalg.engines.residue_matrices import centred_into
 
 # Panels that are remembered, and the most columns of one step: wider steps are no faster, and
 # the panel that others wait for would wait for their end.
 _PANELS = 3
 _WIDEST = 128
-
-# Entries from which two threads copy faster than one.
-_WORTH_SHARING = 2**19
 
 
 @dataclass(slots=True)
@@ -81,25 +78,45 @@ class BlockSizes:
 
 
 def eliminate(
-    work: np.ndarray, width: int, arithmetic: Arithmetic, sizes: BlockSizes, echelon: bool = False
+    work: np.ndarray,
+    width: int,
+    arithmetic: Arithmetic,
+    sizes: BlockSizes,
+    echelon: bool = False,
+    source: np.ndarray | None = None,
 ) -> Echelon:
     """Eliminate the first ``width`` columns of ``work`` in place, in blocks of ``sizes``.
 
     ``echelon`` says whether ``work[:rank]`` is wanted afterwards; without it,
-    rows that no longer matter are not updated.
+    rows that no longer matter are not updated. ``source`` comes from
+    ``working_array``: the elimination fills ``work`` itself.
     """
-    return _Elimination(work, width, arithmetic, sizes, echelon).run()
+    elimination = _Elimination(work, width, arithmetic, sizes, echelon, source)
+    if elimination.run():
+        return elimination.result
+    assert source is not None
+    centred_into(work, source, arithmetic.field.prime)
+    return eliminate(work, width, arithmetic, sizes, echelon)
 
 
 class _Elimination:
     """One elimination, by all threads at once: each takes one step of the schedule after another."""
 
     def __init__(
-        self, work: np.ndarray, width: int, arithmetic: Arithmetic, sizes: BlockSizes, echelon: bool
+        self,
+        work: np.ndarray,
+        width: int,
+        arithmetic: Arithmetic,
+        sizes: BlockSizes,
+        echelon: bool,
+        source: np.ndarray | None,
     ) -> None:
         self._work, self._width, self._echelon = work, width, echelon
+        self._source, self._copy = source, arithmetic.kernels.copy_residues
+        self._half = np.float32(arithmetic.field.prime // 2)
+        self._centred = True  # as far as the source was read
         self._workers, self._sizes = arithmetic.workers, sizes
-        self._result = Echelon(work, 0, np.arange(len(work)), [], [])
+        self.result = Echelon(work, 0, np.arange(len(work)), [], [])
         widest = sizes.width(len(work), width)
         self._panels = panels(arithmetic, widest, len(work), sizes.base, _PANELS)
         self._borders = [*range(0, width, sizes.cell), *range(width, work.shape[1], sizes.cell)]
@@ -107,19 +124,20 @@ class _Elimination:
         self._borders.append(work.shape[1])
         piece = max(1, min(self._panels[0].widest_piece, _WIDEST) // sizes.cell)
         # Nothing else can be done while the first panel is factored, so that one has a single cell.
-        self._schedule = Schedule(len(self._borders) - 1, _PANELS, piece, min(1, self._pivot_cells))
+        cells, first = len(self._borders) - 1, min(1, self._pivot_cells)
+        self._schedule = Schedule(cells, _PANELS, piece, first, source is None)
         # An interrupt leaves a lock released, but not always a condition that is used as one.
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._waiting = 0
 
-    def run(self) -> Echelon:
-        """Take steps with all threads until none is left."""
+    def run(self) -> bool:
+        """Take steps with all threads until none is left; ``False`` if the source is not centred."""
         rows, columns = self._work.shape
         shared = rows * columns * min(rows, self._width) >= WORTH_THREADS
         with self._workers.helping(self._take_steps, self._give_up) if shared else nullcontext():
             self._take_steps()
-        return self._result
+        return self._centred
 
     def _take_steps(self) -> None:
         try:
@@ -147,18 +165,27 @@ class _Elimination:
 
     def _apply(self, step: Step) -> None:
         first, stop = self._borders[step.first], self._borders[step.stop]
-        panel = self._panels[step.panel % _PANELS]
-        panel.update(self._work, panel.top, first, stop, self._echelon)
+        if step.panel == LOAD:
+            self._load(first, stop)
+        else:
+            panel = self._panels[step.panel % _PANELS]
+            panel.update(self._work, panel.top, first, stop, self._echelon)
         with self._lock:
             self._schedule.applied(step)
             if self._waiting:
                 self._changed.notify_all()
 
+    def _load(self, first: int, stop: int) -> None:
+        assert self._copy is not None
+        if not self._copy(self._work, self._source, first, stop, self._half):
+            self._centred = False
+            self._give_up()
+
     def _factor(self, step: Step) -> None:
         new = self._factor_columns(self._panels[step.panel % _PANELS], step)
         with self._lock:
-            self._result.rank += new
-            full = self._result.rank == len(self._work)
+            self.result.rank += new
+            full = self.result.rank == len(self._work)
             self._schedule.factored(step, new > 0, 0 if full else self._next_cells(step.stop))
             if full and not self._echelon:
                 self._schedule.end()
@@ -166,7 +193,7 @@ class _Elimination:
                 self._changed.notify_all()
 
     def _factor_columns(self, panel: Panel, step: Step) -> int:
-        result, top = self._result, self._result.rank
+        result, top = self.result, self.result.rank
         first, stop = self._borders[step.first], self._borders[step.stop]
         rest = self._work[top:]
         if not has_nonzero(rest[:, first:stop]):
@@ -182,7 +209,7 @@ class _Elimination:
 
     def _next_cells(self, first: int) -> int:
         """Return how many cells the panel has that begins with cell ``first``."""
-        rows, left = len(self._work) - self._result.rank, self._pivot_cells - first
+        rows, left = len(self._work) - self.result.rank, self._pivot_cells - first
         if left == 0:
             return 0
         columns = self._sizes.width(rows, self._width - self._borders[first])
@@ -226,33 +253,23 @@ def _unit_upper_inverse(strict: np.ndarray, field: Field) -> np.ndarray:
     return inverse
 
 
-def working_copy(matrix: np.ndarray, arithmetic: Arithmetic, overwrite: bool = False) -> np.ndarray:
-    """Return the centred residues of ``matrix`` as C-contiguous float32: a copy, or ``matrix`` itself."""
+def working_array(
+    matrix: np.ndarray, arithmetic: Arithmetic, overwrite: bool = False
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return a C-contiguous float32 array for the centred residues of ``matrix``, and its source.
+
+    The source is ``None`` if the array is filled; otherwise ``eliminate`` fills it from there.
+    """
     flags = matrix.flags
     plain = matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable
     if overwrite and plain:
         centred_into(matrix, matrix, arithmetic.field.prime)
-        return matrix
+        return matrix, None
     work = arithmetic.arena.array(matrix.shape, np.float32)
-    if not (plain and _copied(matrix, work, arithmetic)):
-        centred_into(work, matrix, arithmetic.field.prime)
-    return work
-
-
-def _copied(matrix: np.ndarray, work: np.ndarray, arithmetic: Arithmetic) -> bool:
-    """Copy a float32 matrix with compiled code, if there is any and the entries are centred residues."""
-    copy, half = arithmetic.kernels.copy_residues, np.float32(arithmetic.field.prime // 2)
-    if copy is None:
-        return False
-    centred = []
-
-    def part(start: int, stop: int) -> None:
-        centred.append(copy(work[start:stop], matrix[start:stop], half))
-
-    step = -(-len(matrix) // arithmetic.workers.threads)
-    pieces = [(start, start + step) for start in range(0, len(matrix), step)]
-    arithmetic.workers.run(part, pieces, shared=matrix.size >= _WORTH_SHARING)
-    return all(centred)
+    if plain and arithmetic.kernels.copy_residues is not None:
+        return work, matrix
+    centred_into(work, matrix, arithmetic.field.prime)
+    return work, None
 
 
 def _sign(permutation: np.ndarray) -> int:

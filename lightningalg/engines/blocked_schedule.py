@@ -10,12 +10,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+LOAD = -1
+
+# Cells are filled that many times as many at once as a panel is applied to.
+_LOADED_TOGETHER = 4
+
 # Stands for the number of panels applied to a cell while a thread has the cell.
 _TAKEN = 1 << 62
 
 
 class Step(NamedTuple):
-    """Apply panel ``panel`` to cells ``first .. stop-1``, or factor panel ``panel`` over them."""
+    """Apply panel ``panel`` to cells ``first .. stop-1``, or factor panel ``panel`` over them.
+
+    To apply panel ``LOAD`` is to fill the cells with the input.
+    """
 
     factor: bool
     panel: int
@@ -37,11 +45,13 @@ class Schedule:
         The most cells of one step.
     first_panel
         Cells of the first panel.
+    loaded
+        Whether the cells are filled already.
     """
 
-    def __init__(self, cells: int, slots: int, piece: int, first_panel: int) -> None:
+    def __init__(self, cells: int, slots: int, piece: int, first_panel: int, loaded: bool = True) -> None:
         self._slots, self._piece = slots, piece
-        self._applied = [0] * cells  # the number of panels, for each cell
+        self._applied = [0 if loaded else LOAD] * cells  # the number of panels, for each cell
         self._unfinished: list[int] = []  # for each panel the cells to which it must still be applied
         self._first, self._stop = 0, first_panel  # cells of the next panel; none if empty
         self._taken = 0
@@ -49,7 +59,7 @@ class Schedule:
 
     def take(self) -> Step | None:
         """Return a step that is ready, first those which the next panel waits for; ``None`` if none is."""
-        step = self._next_panel() or self._application()
+        step = None if self._ended else self._next_panel() or self._application()
         if step is not None:
             self._applied[step.first : step.stop] = [_TAKEN] * (step.stop - step.first)
             self._taken += 1
@@ -64,7 +74,8 @@ class Schedule:
         """Note the end of a step that applied a panel."""
         count = step.stop - step.first
         self._applied[step.first : step.stop] = [step.panel + 1] * count
-        self._unfinished[step.panel] -= count
+        if step.panel != LOAD:
+            self._unfinished[step.panel] -= count
         self._taken -= 1
 
     def factored(self, step: Step, pivots: bool, next_panel: int) -> None:
@@ -77,7 +88,6 @@ class Schedule:
     def end(self) -> None:
         """Let no further step be ready."""
         self._ended = True
-        self._first = self._stop = len(self._applied)
 
     def _next_panel(self) -> Step | None:
         """Factor the next panel or, if its cells are not ready, apply another panel to one of them."""
@@ -100,7 +110,8 @@ class Schedule:
         if behind >= panels:
             return None
         first = stop = state.index(behind, self._first)
-        limit = min(first + self._piece, len(state))
+        piece = self._piece * (_LOADED_TOGETHER if behind == LOAD else 1)
+        limit = min(first + piece, len(state))
         while stop < limit and state[stop] == behind:
             stop += 1
         return Step(False, behind, first, stop)
