@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from lightningalg.arguments import flag, listed, mapping, shown
 from lightningalg.errors import InputError
-from lightningalg.networks.base import AbstractLayer, positive_size, shown
+from lightningalg.networks.base import AbstractLayer, positive_size, sizes
 from lightningalg.networks.layers.bias import Bias
 from lightningalg.networks.layers.convolution import Convolution
 from lightningalg.networks.layers.lightning_attention import LightningAttention
@@ -109,8 +110,8 @@ def _attention(
     residual: bool | Sequence[bool],
 ) -> Network:
     """Return the network of layers of heads of one type; arguments as of ``lightning``."""
-    widths = _sizes(widths, "widths")
-    ranks = _sizes(ranks, "ranks")
+    widths = sizes(widths, "widths")
+    ranks = sizes(ranks, "ranks")
     layers = len(widths) - 1
     if layers < 1:
         raise InputError(f"widths {_join(widths)}: at least two are needed, d_0 and d_1")
@@ -119,7 +120,7 @@ def _attention(
             f"widths {_join(widths)} make {_count(layers, 'layer')}, but ranks {_join(ranks)} are for "
             f"{_count(len(ranks), 'layer')}: give one rank per layer, one fewer than widths"
         )
-    heads_per_layer = _sizes(_per_layer(heads, layers, "heads"), "heads")
+    heads_per_layer = sizes(_per_layer(heads, layers, "heads"), "heads")
     skips = _flags(_per_layer(residual, layers, "residual"), "residual")
     _check_count(sum(heads_per_layer))
     nodes: list[Node] = []
@@ -212,12 +213,12 @@ def monomial(widths: Sequence[int], degree: int | Sequence[int] = 2) -> Network:
     >>> print(monomial((2, 3, 3), degree=2))
     monomial, widths 2,3,3, degree 2
     """
-    widths = _sizes(widths, "widths")
+    widths = sizes(widths, "widths")
     if len(widths) < 2:
         raise InputError(f"widths {_join(widths)}: at least two are needed, d_0 and d_1")
     hidden = len(widths) - 2
-    degrees = _sizes(_per_layer(degree, hidden, "degree", "hidden layer"), "degree")
-    if not isinstance(degree, (list, tuple)):
+    degrees = sizes(_per_layer(degree, hidden, "degree", "hidden layer"), "degree")
+    if not _is_list(degree):
         positive_size(degree, "degree")  # also where no hidden layer uses it
     nodes: list[Node] = []
     source = INPUT
@@ -287,13 +288,13 @@ def convolutional(
     >>> convolutional(6, (3, 2), degree=2).output_width  # 6 -> 4 -> 3
     3
     """
-    kernels = _sizes(kernels, "kernels")
+    kernels = sizes(kernels, "kernels")
     layers = len(kernels)
     if layers < 1:
         raise InputError("kernels (none): at least one is needed")
-    degrees = _sizes(_per_layer(degree, layers - 1, "degree", "hidden layer"), "degree")
-    steps = _sizes(_per_layer(strides, layers, "strides"), "strides")
-    sheets = _sizes(_per_layer(channels, layers, "channels"), "channels")
+    degrees = sizes(_per_layer(degree, layers - 1, "degree", "hidden layer"), "degree")
+    steps = sizes(_per_layer(strides, layers, "strides"), "strides")
+    sheets = sizes(_per_layer(channels, layers, "channels"), "channels")
     nodes: list[Node] = []
     source, size = INPUT, positive_size(width, "width")
     for i in range(layers):
@@ -332,11 +333,7 @@ def tie(network: Network, weights: Mapping[str, str]) -> Network:
     21
     """
     checked_network(network)
-    if not isinstance(weights, Mapping):
-        raise InputError(
-            f'weights: got {type(weights).__name__}; accepted: a mapping of layers, {{"layer2": "layer1"}}'
-        )
-    for name in weights:
+    for name in mapping(weights, "weights", '{"layer2": "layer1"}'):
         if name not in network.by_id:
             raise InputError(f'"{shown(name)}" is no layer of this network')
     nodes = [Node(n.id, n.inputs, n.layer, weights.get(n.id, n.weights)) for n in network.nodes]
@@ -351,7 +348,7 @@ def deep_linear(*widths: int) -> Network:
     >>> deep_linear(3, 2, 3).parameter_count
     12
     """
-    widths_ = _sizes(widths, "widths")
+    widths_ = sizes(widths, "widths")
     if len(widths_) < 2:
         raise InputError(f"widths {_join(widths_)}: at least two are needed, d_0 and d_1")
     nodes = [Node(f"layer{i}", (INPUT if i == 1 else f"layer{i - 1}",), Linear(widths_[i - 1], widths_[i]))
@@ -386,6 +383,7 @@ def transformer(config: Mapping[str, Any], tokens: int = 2) -> Network:
     >>> transformer({"hidden_size": 4, "num_attention_heads": 2, "num_hidden_layers": 1}).parameter_count
     64
     """
+    mapping(config, "config", '{"hidden_size": 768, "num_attention_heads": 12, "num_hidden_layers": 12}')
     size, heads, layers = (_config_size(config, what) for what in _CONFIG_KEYS)
     head_size = config.get("head_dim")
     if head_size is None:
@@ -423,28 +421,25 @@ def _check_count(layers: int) -> None:
         raise InputError(f"a network has 1 to {MAX_LAYERS} layers (heads count one by one), not {layers}")
 
 
-def _sizes(values: object, name: str) -> tuple[int, ...]:
-    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Sequence):
-        raise InputError(f"{name} is {shown(values)!r}: accepted are lists of positive integers")
-    return tuple(positive_size(value, f"{name} entry {number}") for number, value in enumerate(values, 1))
-
-
 def _flags(values: Sequence[object], name: str) -> tuple[bool, ...]:
-    for value in values:
-        if not isinstance(value, bool):
-            raise InputError(f"{name} is {shown(value)!r}: accepted are true and false")
-    return tuple(bool(value) for value in values)
+    return tuple(flag(value, name) for value in values)
 
 
 def _per_layer(value: Any, layers: int, name: str, what: str = "layer") -> Sequence[Any]:
     """Return one value for each layer, from one value or a list of that length."""
-    if isinstance(value, (list, tuple)):
+    if _is_list(value):
+        value = listed(value, name)
         if len(value) != layers and len(value) != 1:
             raise InputError(
                 f"{name} {_join(value)}: give one value, or one per {what} ({layers} here), not {len(value)}"
             )
-        return list(value) if len(value) == layers else list(value) * layers
+        return value if len(value) == layers else value * layers
     return [value] * layers
+
+
+def _is_list(value: object) -> bool:
+    """Whether a value is a list, a tuple or an array with axes."""
+    return isinstance(value, list | tuple) or bool(getattr(value, "shape", ()))
 
 
 def _join(values: Sequence[object]) -> str:

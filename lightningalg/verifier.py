@@ -190,6 +190,7 @@ def parse(data: bytes) -> Any:
     def whole(text: str) -> int:
         if len(text) > 17 or not text.isascii() or abs(int(text)) > MAX_PLAIN_INTEGER:
             raise InvalidError("json", f"integer {show(RawText(text), 40)} above 2^53 must be a string")
+        require(text != "-0", "json", "number -0 is written 0")
         return int(text)
 
     def refuse(text: str) -> Any:
@@ -2599,11 +2600,6 @@ def polynomial_product(p: Polynomial, q: Polynomial, work: Work) -> Polynomial:
         held = len(result) * (200 + 8 * width)
         require_supported(held <= LIMIT_HELD, "a product of polynomials with too many terms")
     return {exponents: value for exponents, value in result.items() if value}
-
-
-def polynomial_scaled(p: Polynomial, factor: Fraction) -> Polynomial:
-    """factor p."""
-    return {exponents: factor * value for exponents, value in p.items()} if factor else {}
 
 
 def polynomial_derivative(p: Polynomial, variable: int) -> Polynomial:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lightningalg.arguments import file_path, listed
 from lightningalg.errors import InputError, LightningAlgError
 
 VERIFIER = Path(__file__).parents[1] / "verifier.py"
@@ -24,7 +25,7 @@ def explain(answer: Mapping[str, Any]) -> str:
     return ": ".join(str(answer[key]) for key in ("verdict", "check", "reason") if answer.get(key))
 
 
-def check_files(files: Sequence[Path], *, timeout: float | None = None) -> list[dict[str, Any]]:
+def check_files(files: Sequence[str | Path], *, timeout: float | None = None) -> list[dict[str, Any]]:
     """Return the verifier's answer for each file, in order: ``verdict``, ``check``, ``reason``, ...
 
     Raises
@@ -32,9 +33,9 @@ def check_files(files: Sequence[Path], *, timeout: float | None = None) -> list[
     LightningAlgError
         If the verifier does not answer, or not within ``timeout`` seconds.
     """
-    if not files:
+    names = [str(file_path(file, "certificate")) for file in listed(files, "files", "paths")]
+    if not names:
         return []
-    names = [str(file) for file in files]
     for name in names:
         if "\0" in name:  # no such file exists, and no program can be told of it
             raise InputError(f"certificate {name!r}: a file name has no zero byte")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Mapping
@@ -89,24 +90,18 @@ def read_json(path: Path, *, what: str, integers_only: bool = True) -> Any:
         ) from None
 
 
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{\]}]', re.DOTALL)
+
+
 def _depth(text: str) -> int:
     """Return the nesting depth of JSON text, ignoring brackets inside strings."""
     depth = deepest = 0
-    in_string = escaped = False
-    for char in text:
-        if in_string:
-            if escaped:
-                escaped = False
-            elif char == "\\":
-                escaped = True
-            elif char == '"':
-                in_string = False
-        elif char == '"':
-            in_string = True
-        elif char in "[{":
+    for found in _BRACKETS.finditer(text):
+        token = found[0]
+        if token in "[{":
             depth += 1
             deepest = max(deepest, depth)
-        elif char in "]}":
+        elif token in "]}":
             depth -= 1
     return deepest
 
@@ -153,6 +148,8 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     try:
         if path.is_symlink():
             path = path.resolve()
+            if path.is_symlink():  # Python 3.13 follows a loop of links no further, and says nothing
+                raise OSError("a loop of symbolic links")
         if path.exists() and not path.is_file():
             raise OSError("it is not a regular file")
         path.parent.mkdir(parents=True, exist_ok=True)

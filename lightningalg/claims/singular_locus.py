@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from lightningalg.arguments import function
 from lightningalg.certificates import Certificate
 from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
@@ -34,6 +35,7 @@ def singular_points(network: Network, *, progress: Progress = lambda message: No
     >>> certificate.claim["rank_product_at_most_one"], certificate.claim["singular"]
     (False, [[0, 0, 0], [1, 1, 0], [1, 1, 1], [2, 1, 0], [2, 1, 1]])
     """
+    function(progress, "progress")
     found = singular_locus(single_layer(network), progress=progress)
     return Certificate(
         "singular-locus", {"network": network.to_json()}, found.claim(), found.witness(), provenance()

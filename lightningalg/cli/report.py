@@ -17,10 +17,16 @@ from lightningalg.errors import InputError
 @click.option("--title", default="lightningalg: certificates of a run", show_default=True, metavar="TEXT",
               help="Title of the report.")  # fmt: skip
 @click.option("--pdf", is_flag=True, help="Also run LaTeX on every proof, so that the pages show them.")
+@click.option(
+    "--slices/--no-slices",
+    default=True,
+    show_default=True,
+    help="Draw slices of single layers (a few seconds; they need matplotlib).",
+)
 @click.option("--timeout", type=Finite(min=1, max=MAX_SECONDS), default=120, show_default=True,
               metavar="SECONDS", help="For LaTeX, each proof.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
-def command(folder: str, title: str, pdf: bool, timeout: float, as_json: bool) -> int:
+def command(folder: str, title: str, pdf: bool, slices: bool, timeout: float, as_json: bool) -> int:
     """Write a static report of a worksheet run: open DIR/report/index.html in any browser.
 
     DIR is the folder that "worksheet run --out DIR" filled. The pages hold a table of verdicts with filter
@@ -35,14 +41,13 @@ def command(folder: str, title: str, pdf: bool, timeout: float, as_json: bool) -
     from lightningalg.render.html import render_report
     from lightningalg.worksheets.report import read_report
 
-    start, progress = time.perf_counter(), Progress()
+    start, progress = time.perf_counter(), _Seldom(Progress())
     path = Path(folder)
-    report = read_report(path, title=title)
     if pdf:
-        _compile(path, report.claims, timeout, progress)
-        report = read_report(path, title=title)
+        _compile(path, timeout, progress.progress)
+    report = read_report(path, title=title, slices=slices, progress=progress)
     target = path / "report"
-    pages = render_report(report)
+    pages = render_report(report, progress)
     for name, content in pages.items():
         write_atomically(target / name, content)
     index = target / "index.html"
@@ -50,24 +55,39 @@ def command(folder: str, title: str, pdf: bool, timeout: float, as_json: bool) -
     if as_json:
         echo_json(
             {"index": str(index), "pages": len(pages), "claims": len(report.claims),
-             "certificates": report.certificates, "seconds": seconds}
+             "certificates": report.certificates, "damaged": len(report.damaged),
+             "bytes": sum(len(c if isinstance(c, bytes) else c.encode()) for c in pages.values()),
+             "seconds": seconds}
         )  # fmt: skip
     else:
+        for claim, row in report.damaged:
+            click.echo(f"{claim.key} {row.name}: {row.damage}", err=True)
         click.echo(f"{len(report.claims)} claims, {report.certificates} certificates, {seconds} s -> {index}")
     return 0
 
 
-def _compile(folder: Path, claims: tuple, timeout: float, progress: Progress) -> None:
+class _Seldom:
+    """Pass on a line of progress, but at most one a second."""
+
+    def __init__(self, progress: Progress):
+        self.progress, self.last = progress, time.monotonic()
+
+    def __call__(self, text: str) -> None:
+        if time.monotonic() - self.last >= 1:
+            self.last = time.monotonic()
+            self.progress(text)
+
+
+def _compile(folder: Path, timeout: float, progress: Progress) -> None:
     """Run LaTeX on the proofs whose PDF is absent or older than its text."""
     from lightningalg.render.latex import compile_pdf
+    from lightningalg.worksheets.report import proofs_of
 
-    for number, claim in enumerate(claims, start=1):
-        if not claim.proof:
-            continue
-        proof = folder / claim.proof.removeprefix("../../")
+    proofs = proofs_of(folder)
+    for number, proof in enumerate(proofs, start=1):
         target = proof.with_suffix(".pdf")
         if not proof.is_file():
             raise InputError(f"proof {proof}: no such file; run the worksheets again")
         if not target.is_file() or target.stat().st_mtime < proof.stat().st_mtime:
-            progress(f"LaTeX: {claim.key} ({number} of {len(claims)})")
+            progress(f"LaTeX: {proof.parent.name}/{proof.stem} ({number} of {len(proofs)})")
             compile_pdf(proof, timeout=timeout)

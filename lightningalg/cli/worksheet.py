@@ -138,6 +138,13 @@ def show_command(names: tuple[str, ...], as_json: bool) -> None:
 )
 @click.option("--force", is_flag=True, help="Certify again what is already certified.")
 @click.option("--seed", default="0", show_default=True, help="Decides points, inputs and functionals.")
+@click.option(
+    "--lang",
+    default="en",
+    show_default=True,
+    metavar="en|es",
+    help="Language of the proofs: English or Spanish.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object, nothing else.")
 def run_command(
     names: tuple[str, ...],
@@ -146,6 +153,7 @@ def run_command(
     jobs: int | None,
     force: bool,
     seed: str,
+    lang: str,
     as_json: bool,
 ) -> int:
     """Run worksheets: all that come with lightningalg, or those named.
@@ -161,7 +169,7 @@ def run_command(
     with counted_progress() as progress:
         run = run_worksheets(
             worksheets, out=Path(out), claims=claims, jobs=jobs, force=force,
-            seed=validate_seed(seed), progress=progress,
+            seed=validate_seed(seed), lang=lang, progress=progress,
         )  # fmt: skip
     if as_json:
         echo_json(run.to_json())

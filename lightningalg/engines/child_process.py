@@ -1,10 +1,11 @@
 """Programs run as child processes, with limits on time, memory and output, and nothing left behind.
 
 Each program leads a session of its own: Ctrl-C reaches this process alone, which then kills the whole
-process group.  Input and output are files of a temporary folder, not pipes: what prints for ever fills
-no memory of ours, and what a grandchild holds open makes nobody wait.  Limits are set between the start
-of a tiny Python process and its ``exec`` of the program: there is no moment without them, and no code
-runs between ``fork`` and ``exec`` in a process that may have threads.
+process group; should it be killed itself, a watchdog does (`temporary`).  Input and output are files of a
+temporary folder, not pipes: what prints for ever fills no memory of ours, and what a grandchild holds open
+makes nobody wait.  Limits are set between the start of a tiny Python process and its ``exec`` of the program:
+there is no moment without them, and no code runs between ``fork`` and ``exec`` in a process that may have
+threads.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lightningalg.engines.temporary import forget_group, temporary_folder, watch_group
 from lightningalg.errors import (
     EngineAnswerError,
     EngineCrashedError,
@@ -175,12 +176,12 @@ def run(
     limits = limits or Limits()
     if os.name != "posix":
         raise EngineMissingError(f"{name}: engine programs need a POSIX system")
-    with tempfile.TemporaryDirectory(prefix="lightningalg-", ignore_cleanup_errors=True) as folder:
+    with temporary_folder() as folder:
+        work = folder / "work"
+        work.mkdir()
         for file, content in (files or {}).items():
-            Path(folder, file).write_text(content, encoding="ascii")
-        finished = _run_in(
-            Path(folder), name, [os.fspath(part) for part in command], text, environment, limits
-        )
+            Path(work, file).write_text(content, encoding="ascii")
+        finished = _run_in(folder, name, [os.fspath(part) for part in command], text, environment, limits)
     _refuse_failure(name, finished, limits, accepted_codes, when_failed)
     return finished
 
@@ -194,9 +195,6 @@ def _run_in(
     limits: Limits,
 ) -> Finished:
     work = folder / "work"
-    work.mkdir()
-    for entry in [entry for entry in folder.iterdir() if entry.is_file()]:
-        entry.rename(work / entry.name)
     source = folder / "input"
     source.write_text(text, encoding="utf-8")
     variables = {**os.environ, **(environment or {}), "TMPDIR": str(work)}
@@ -214,9 +212,11 @@ def _run_in(
             )
         )
         try:
+            watch_group(running.process.pid)
             _wait(name, running, limits, start, (folder / "out", folder / "err"))
         finally:
             running.end()
+            forget_group(running.process.pid)
     assert running.code is not None
     return Finished(
         running.code,

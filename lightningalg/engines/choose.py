@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from lightningalg.arguments import one_of
 from lightningalg.engines.base import AbstractIdealEngine, AbstractLinearAlgebra
 from lightningalg.engines.child_process import Limits
 from lightningalg.engines.ideal_data import Ideal
@@ -31,8 +32,7 @@ def linear_algebra(rows: int, columns: int, name: str = "auto") -> tuple[Abstrac
     >>> linear_algebra(10, 10)[0].name
     'flint'
     """
-    if name not in NAMES:
-        raise InputError(f"engine {name[:40]!r} is unknown: accepted are {', '.join(NAMES)}")
+    one_of(name, "engine", NAMES)
     if name == "flint" or (name == "auto" and rows * columns <= FLINT_ENTRIES):
         from lightningalg.engines.flint_engine import FlintLinearAlgebra
 
@@ -124,7 +124,7 @@ def first_answer(
         try:
             answer = operation(engine)
         except (EngineError, UnsupportedError) as error:
-            if name != "auto":
+            if not isinstance(name, str) or name != "auto":
                 raise
             failures.append(str(error))
             last = error
@@ -139,10 +139,7 @@ def _candidates(
     if need not in _PREFERENCES or need == "large basis":
         raise InputError(f"need {need[:40]!r} is unknown")
     if name != "auto":
-        if name not in IDEAL_ENGINES:
-            raise InputError(
-                f"engine {name[:40]!r} is unknown: accepted are auto, {', '.join(IDEAL_ENGINES)}"
-            )
+        one_of(name, "engine", ("auto", *IDEAL_ENGINES))
         return [(_made(name, limits), "asked for")]
     if need == "basis" and ideal is not None and sum(map(len, ideal.generators)) > LARGE_TERMS:
         need = "large basis"

@@ -8,7 +8,7 @@ from lightningalg.engines import child_process
 from lightningalg.engines.base import AbstractIdealEngine
 from lightningalg.engines.ideal_data import Derivation, Ideal
 from lightningalg.engines.monomials import MonomialOrder, Polynomial
-from lightningalg.engines.polynomial_text import names, read, write
+from lightningalg.engines.polynomial_text import names, pairs_of, read, write
 from lightningalg.engines.programs import require_engine
 from lightningalg.errors import EngineAnswerError
 
@@ -65,8 +65,7 @@ class Macaulay2Ideals(AbstractIdealEngine):
             "scan(primaryDecomposition I, Q -> "
             '(print "ideal"; showIdeal Q; print "ideal"; showIdeal radical Q));'
         )
-        found = self._ideals(ideal, body)
-        return list(zip(found[::2], found[1::2], strict=True))
+        return pairs_of(self._ideals(ideal, body), self.name)
 
     def raw_radical(self, ideal: Ideal) -> list[Polynomial]:
         return self._polynomials(self._ask(ideal, _plain(ideal), "showIdeal radical I;"), ideal)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 from lightningalg.engines.monomials import Polynomial
 from lightningalg.errors import EngineAnswerError
@@ -12,6 +14,7 @@ _FACTOR = re.compile(
     r"(?P<number>[0-9]+(?:/[0-9]+)?)|\((?P<bracket>-?[0-9]+(?:/[0-9]+)?)\)|x(?P<variable>[1-9][0-9]*)(?:\^(?P<power>[0-9]+))?"
 )
 _HEXADECIMAL = re.compile(r"(-?)([0-9a-f]+)/([0-9a-f]+)")
+T = TypeVar("T")
 
 
 def names(variables: int) -> list[str]:
@@ -140,6 +143,19 @@ def _fraction(text: str, engine: str) -> Fraction:
     if bottom == 0:
         raise EngineAnswerError(f"{engine} printed a denominator 0")
     return Fraction(sign * from_decimal(numerator), bottom)
+
+
+def pairs_of(listed: Sequence[T], engine: str) -> list[tuple[T, T]]:
+    """Return the entries two by two, or raise ``EngineAnswerError``.
+
+    Examples
+    --------
+    >>> pairs_of("abcd", "demo")
+    [('a', 'b'), ('c', 'd')]
+    """
+    if len(listed) % 2:
+        raise EngineAnswerError(f"{engine} printed {len(listed)} ideals for components and their radicals")
+    return list(zip(listed[::2], listed[1::2], strict=True))
 
 
 def to_plain(polynomial: Polynomial) -> list[list[object]]:

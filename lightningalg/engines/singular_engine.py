@@ -12,7 +12,7 @@ from lightningalg.engines import child_process
 from lightningalg.engines.base import AbstractIdealEngine
 from lightningalg.engines.ideal_data import Derivation, Ideal
 from lightningalg.engines.monomials import MonomialOrder, Polynomial
-from lightningalg.engines.polynomial_text import names, read, write
+from lightningalg.engines.polynomial_text import names, pairs_of, read, write
 from lightningalg.engines.programs import require_engine
 from lightningalg.errors import EngineAnswerError
 
@@ -72,8 +72,7 @@ class SingularIdeals(AbstractIdealEngine):
 
     def raw_primary_components(self, ideal: Ideal) -> list[tuple[list[Polynomial], list[Polynomial]]]:
         body = "list l=primdecGTZ(i); int k; int m; " + _print_list("l", "l[m][1]", "l[m][2]")
-        found = self._ideals(ideal, body)
-        return list(zip(found[::2], found[1::2], strict=True))
+        return pairs_of(self._ideals(ideal, body), self.name)
 
     def raw_radical(self, ideal: Ideal) -> list[Polynomial]:
         lines = self._ask(

@@ -111,6 +111,31 @@ class InvariantsReport:
             EXACT if minimal else PROBABILISTIC,
         )
 
+    def _repr_html_(self) -> str:
+        from lightningalg.display import html_table
+
+        rows = []
+        for number, count in enumerate(self.counts, start=1):
+            strengths = self.strengths(number)
+            parts = " + ".join(str(part) for part in self.representations(number)) or "-"
+            rows.append(
+                (
+                    number,
+                    count,
+                    parts,
+                    strengths.vanishing or "unknown",
+                    strengths.complete,
+                    strengths.minimal,
+                )
+            )
+        head = ("degree", "minimal generators", "representations", "vanishing", "complete", "minimal")
+        sentences = [f"{name[:1].upper()}{name[1:]}." for name in self.names]
+        if self.variety is not None:
+            variety = self.variety
+            size = f"dimension {variety.dimension}, degree {variety.degree}"
+            sentences.insert(0, f"Y has {size} in a space of dimension {variety.ambient}.")
+        return html_table(f"Equations of {self.network}", head, rows, " ".join(sentences))
+
     def to_json(self) -> dict[str, Any]:
         """Return the answer of ``invariants --json``."""
         variety, shown = self.variety, self.degree_from_hilbert

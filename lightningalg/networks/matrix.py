@@ -174,6 +174,13 @@ class Matrix:
     def __repr__(self) -> str:
         return f"Matrix({[list(row) for row in self.rows]})"
 
+    def _repr_latex_(self) -> str | None:
+        """Return the matrix in LaTeX if its entries are numbers and it is not large."""
+        from lightningalg.display import matrix_latex
+
+        found = matrix_latex(self.rows)
+        return None if found is None else f"${found}$"
+
 
 def _dot(left: Sequence[Any], right: Sequence[Any]) -> Any:
     total = left[0] * right[0]

@@ -13,6 +13,7 @@ from dataclasses import fields
 from typing import Any
 
 from lightningalg import builders
+from lightningalg.arguments import mapping
 from lightningalg.errors import InputError
 from lightningalg.networks.base import RESERVED_KEYS
 from lightningalg.networks.layers import LAYER_TYPES, layer_type
@@ -35,6 +36,7 @@ def network_from_table(table: Mapping[str, Any]) -> Network:
     InputError
         Naming the unknown or missing key, the layer, or the size, and what is accepted.
     """
+    mapping(table, "network", '{"widths": [4, 2, 4], "ranks": [2, 1]}')
     if "layer" in table or "layers" in table:
         return _from_layers(table)
     kind = table.get("kind", "lightning")

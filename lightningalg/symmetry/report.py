@@ -226,6 +226,26 @@ class SymmetryReport:
 
         return verdict(self)
 
+    def _repr_html_(self) -> str:
+        from lightningalg.display import html_table
+
+        groups = [*self.known, *self.polynomial]
+        rows = [
+            (share.group.algebra, share.group.name, ", ".join(share.group.layers), share.orbit_dimension)
+            for share in groups
+        ]
+        rows += [("finite", group.name, ", ".join(group.layers), 0) for group in self.discrete]
+        rows.append(("kernel of the Jacobian", "", "", self.kernel_dimension))
+        rows.append(("of it accounted for", self.strength, "", self.explained_rank))
+        head = ("Lie algebra", "group", "layers", "dimension")
+        return html_table(f"Symmetries of {self.network}", head, rows, " ".join(self.verdict()))
+
+    def _repr_latex_(self) -> str:
+        """Return the Lie algebra of all linear symmetries that are verified."""
+        from lightningalg.display import algebra_latex
+
+        return f"${algebra_latex(self.algebra)}$"
+
     def to_json(self) -> dict[str, Any]:
         """Return the object of ``lightningalg symmetries --json``."""
         names = self.network.polynomial_map().parameter_names

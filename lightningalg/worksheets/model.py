@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from lightningalg.arguments import file_path
 from lightningalg.certificates.files import read_json, read_text
 from lightningalg.certificates.records import sha256_of
 from lightningalg.claims import AbstractClaim, claim_kinds
@@ -29,6 +30,7 @@ from lightningalg.worksheets.fields import (
     variable,
 )
 from lightningalg.worksheets.formula import Formula
+from lightningalg.worksheets.translations import TRANSLATIONS, Words, translations_of
 
 MAX_BYTES = 4 * 2**20
 MAX_INSTANCES = 100_000
@@ -36,10 +38,11 @@ _MAX_NAME = 100
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _KEY = re.compile(r"[^/\x00-\x1f]{1,100}/[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
-_WORKSHEET_FIELDS = {"title", "source", "prose", "claim"}
+_WORKSHEET_FIELDS = {"title", "source", "prose", "claim", *TRANSLATIONS}
 _CLAIM_FIELDS = {
     "id", "kind", "title", "statement", "source", "prose", "hypotheses", "expected", "check", "relation",
     "uses", "network", "grid", "where", "instances", "verdict", "counterexamples",
+    *TRANSLATIONS,
 }  # fmt: skip
 #: what a claim may declare as its outcome; without a declaration the first two are wanted
 VERDICTS = ("certified", "certified with hypotheses", "refuted", "open")
@@ -100,6 +103,7 @@ class Claim:
     uses: tuple[str, ...] = ()
     declared: str = ""
     counterexamples: int | None = None
+    translations: Mapping[str, Words] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +116,10 @@ class Worksheet:
     source: str
     prose: str
     claims: tuple[Claim, ...]
+    translations: Mapping[str, Words] = field(default_factory=dict)
 
 
-def read_worksheet(path: Path) -> Worksheet:
+def read_worksheet(path: str | Path) -> Worksheet:
     """Return the worksheet in a TOML file.
 
     Raises
@@ -126,6 +131,7 @@ def read_worksheet(path: Path) -> Worksheet:
     ----------
     README, "Own claims"; ``worksheets/*.toml``.
     """
+    path = file_path(path, "worksheet")
     text = read_text(path, what="worksheet", max_bytes=MAX_BYTES)
     try:
         return _worksheet(parse_toml(text), path)
@@ -145,7 +151,8 @@ def _worksheet(table: Mapping[str, Any], path: Path) -> Worksheet:
     if repeated is not None:
         raise InputError(f'claim id "{repeated}" occurs twice')
     title = text_of(table, "title", default=path.stem)
-    return Worksheet(path.stem, path, title, text_of(table, "source"), text_of(table, "prose"), parsed)
+    texts = text_of(table, "source"), text_of(table, "prose")
+    return Worksheet(path.stem, path, title, *texts, parsed, translations_of(table))
 
 
 def _claim(table: Any, number: int, folder: Path) -> Claim:
@@ -184,6 +191,7 @@ def _claim_body(table: Mapping[str, Any], name: str, folder: Path) -> Claim:
         name, kind, text_of(table, "title", default=name), text_of(table, "statement"),
         text_of(table, "source"), text_of(table, "prose"), hypotheses, shown(table.get("expected", ""), 2000),
         check, relation == "differs", instances, _uses(table), *_declared(table, len(instances)),
+        translations=translations_of(table, len(hypotheses)),
     )  # fmt: skip
 
 

@@ -153,6 +153,16 @@ def test_prove_prints_an_article(capfd, tmp_path, good):
     assert titled.code == 0 and "\\input{/etc/passwd}" not in titled.out
 
 
+def test_prove_in_spanish(capfd, tmp_path, good):
+    out = tmp_path / "demostracion.tex"
+    assert call(capfd, "prove", good, "--lang", "es", "--out", out).code == 0
+    article = out.read_text(encoding="utf-8")
+    assert r"\newtheorem{theorem}{Teorema}" in article and "clausura de Zariski" in article
+    wrong = call(capfd, "prove", good, "--lang", "fr")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == "error: language 'fr' is unknown: accepted are en (English), es (Spanish)\n"
+
+
 def test_prove_refuses_what_is_no_certificate(capfd, tmp_path, certificate):
     path = tmp_path / "c.json"
     newer = tmp_path / "newer.json"

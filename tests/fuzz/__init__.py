@@ -1,0 +1,1 @@
+"""Random input for everything that reads from outside: ``python -m tests.fuzz --seconds 600``."""
