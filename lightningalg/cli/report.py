@@ -30,8 +30,10 @@ def command(folder: str, title: str, pdf: bool, slices: bool, timeout: float, as
     """Write a static report of a worksheet run: open DIR/report/index.html in any browser.
 
     DIR is the folder that "worksheet run --out DIR" filled. The pages hold a table of verdicts with filter
-    and sorting, a page for each claim with statement, proof, certificates and figures. They need no network;
-    DIR can be copied or published as it is.
+    and sorting, the paper's statements, and a page for each claim with statement, proof, certificates and
+    figures. They need no network; DIR can be copied or published as it is. Certificates are compared with
+    what the run recorded: an instance whose file is missing or altered is open in the report. This does not
+    check them; "verify" does.
 
     \b
     Example:
