@@ -148,6 +148,8 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     try:
         if path.is_symlink():
             path = path.resolve()
+            if path.is_symlink():  # Python 3.13 follows a loop of links no further, and says nothing
+                raise OSError("a loop of symbolic links")
         if path.exists() and not path.is_file():
             raise OSError("it is not a regular file")
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -47,8 +47,8 @@ class _LazyGroup(CommandGroup):
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit code: 0 success, 1 the mathematics says no, 2 bad input, a missing program or a limit reached, "
-    "130 ended by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.",
+    epilog="Exit code: 0 success, 1 the mathematics says no, 2 bad input, a missing program or a limit "
+    "reached; ended by a signal: 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP.",
 )
 @click.version_option(package_name="lightningalg")
 def cli() -> None:
@@ -123,8 +123,8 @@ def main() -> None:
 
 
 def _run_here() -> int:
-    # the end of a batch job is announced by SIGTERM, that of a terminal by SIGHUP: stop as for Ctrl-C, keeping
-    # what is finished
+    # the end of a batch job is announced by SIGTERM, that of a terminal by SIGHUP: stop as for Ctrl-C,
+    # keeping what is finished
     for number in ending_signals():
         signal.signal(number, _interrupt)
     return run()

@@ -8,7 +8,8 @@ import click
 
 from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, write_atomically
-from lightningalg.cli.options import MAX_SECONDS, Finite, echo_json
+from lightningalg.cli.options import MAX_SECONDS, Finite, Progress, echo_json
+from lightningalg.cli.supervise import set_timeout
 from lightningalg.errors import InputError
 
 
@@ -27,8 +28,8 @@ from lightningalg.errors import InputError
     metavar="en|es",
     help="Language of the article: English or Spanish.",
 )
-@click.option("--timeout", type=Finite(min=1, max=MAX_SECONDS), default=120, show_default=True,
-              metavar="SECONDS", help="For LaTeX.")  # fmt: skip
+@click.option("--timeout", type=Finite(min=1, max=MAX_SECONDS), metavar="SECONDS", callback=set_timeout,
+              help="End the command after so long (LaTeX alone: 120, unless this is given).")  # fmt: skip
 def command(
     files: tuple[str, ...],
     out: str | None,
@@ -36,7 +37,7 @@ def command(
     as_json: bool,
     title: str | None,
     lang: str,
-    timeout: float,
+    timeout: float | None,
 ) -> int:
     """Print the proof that certificates carry as a self-contained LaTeX article.
 
@@ -56,6 +57,7 @@ def command(
     if out is not None and Path(out).suffix != ".tex":
         raise click.UsageError(f"--out {out!r}: the name must end in .tex")
     paths = [Path(name) for name in files]
+    progress = Progress("verifying the certificates")
     problems = {
         answer["verdict"]: f"{path} is {explain(answer)}; there is nothing to prove"
         for path, answer in zip(paths, check_files(paths), strict=True)
@@ -67,13 +69,15 @@ def command(
     if problems:
         raise InputError(next(iter(problems.values())))
     certificates = [read_certificate(path) for path in paths]
+    progress("writing the article")
     article = render_proof(certificates, title=title, lang=lang)
     written = []
     if out is not None:
         write_atomically(Path(out), article)
         written.append(out)
     if out is not None and pdf:
-        written.append(str(compile_pdf(Path(out), timeout=timeout)))
+        progress("running LaTeX")
+        written.append(str(compile_pdf(Path(out), timeout=timeout or 120.0)))
     if as_json:
         hashes = [certificate["sha256"] for certificate in certificates]
         echo_json({"certificates": hashes, "written": written, "article": None if out else article})

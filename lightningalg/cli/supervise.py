@@ -20,11 +20,14 @@ from collections.abc import Callable, Iterator
 
 import click
 
-from lightningalg.cli.options import MAX_SECONDS, Finite
+from lightningalg.cli.options import MAX_SECONDS, MIN_MEMORY, Finite
 
 _TIMEOUT = struct.Struct("d")
 #: seconds that a command has to end by itself after Ctrl-C or SIGTERM
 _GRACE = 10.0
+
+#: MiB of address space for each thread of OpenBLAS, with its stack
+_THREAD = 64
 
 _PR_SET_PDEATHSIG = 1
 
@@ -63,6 +66,11 @@ def set_memory(ctx: click.Context, param: click.Parameter, value: float | None) 
         wanted = int(value * 2**30)
         limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+        # OpenBLAS reserves some 40 MiB for every thread as it is loaded, one for each core unless it is told:
+        # on a machine of many cores that alone may be beyond the limit. numpy has not been imported yet.
+        threads = max(1, int((value - MIN_MEMORY) * 1024 / _THREAD))
+        if threads < (os.cpu_count() or 1):
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", str(threads))
     return value
 
 
@@ -79,7 +87,7 @@ def with_limits(command: click.Command) -> click.Command:
             expose_value=False, help="End the command after so long, with exit code 2.",
         ),
         click.Option(
-            ["--memory"], type=Finite(min=0.25, max=1e6), metavar="GIB", callback=set_memory,
+            ["--memory"], type=Finite(min=MIN_MEMORY, max=1e6), metavar="GIB", callback=set_memory,
             expose_value=False, help="Limit of the address space of every process of the command.",
         ),
     )  # fmt: skip

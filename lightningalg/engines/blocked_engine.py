@@ -164,7 +164,7 @@ class BlockedElimination(AbstractLinearAlgebra):
         if kernels not in ("auto", "numba", "numpy"):
             raise InputError(f"kernels: got {kernels!r}; accepted: 'auto', 'numba', 'numpy'")
         if kernels == "numba" and _numba_kernels() is None:
-            raise MissingExtraError("kernels='numba' needs numba: pip install numba")
+            raise MissingExtraError.of("fast", "kernels='numba' needs numba")
         self._kernels = kernels
         self._block = _block
         self._base = _base

@@ -173,8 +173,8 @@ class _Search:
         if not predicted <= self.max_memory:
             raise TooLargeError(
                 f"balls for a {rows} x {self.network.parameter_count} Jacobian need about {predicted:.1f} "
-                f"GiB, more than the limit of {self.max_memory:g} GiB: raise it with --max-memory "
-                f"(max_memory=)"
+                f"GiB, more than the limit of {self.max_memory:g} GiB: raise it with "
+                "'dimension --max-memory' (max_memory=)"
             )
 
 

@@ -162,7 +162,7 @@ def _check_memory(rows: int, columns: int, limit: float) -> None:
     if not predicted <= limit:  # also where the limit is no number
         raise TooLargeError(
             f"a {rows} x {columns} Jacobian needs about {predicted:.1f} GiB, more than the limit of "
-            f"{limit:g} GiB: raise it with --max-memory (max_memory=)"
+            f"{limit:g} GiB: raise it with 'dimension --max-memory' (max_memory=)"
         )
 
 
@@ -173,7 +173,7 @@ def _check_evaluation(network: Network, limit: float) -> None:
     if not predicted <= limit:
         raise TooLargeError(
             f"evaluating the network needs matrices of {largest:,} entries, about {predicted:.1f} GiB, more "
-            f"than the limit of {limit:g} GiB: raise it with --max-memory (max_memory=)"
+            f"than the limit of {limit:g} GiB: raise it with 'dimension --max-memory' (max_memory=)"
         )
 
 

@@ -104,8 +104,8 @@ def symmetries(
         raise InputError(f"{network} has no parameters: there is nothing that symmetries could act on")
     if n > max_parameters:
         raise TooLargeError(
-            f"{n:,} parameters, more than the limit of {max_parameters:,}: raise it with --max-parameters "
-            f"(max_parameters=)"
+            f"{n:,} parameters, more than the limit of {max_parameters:,}: raise it with "
+            "'symmetries --max-parameters' (max_parameters=)"
         )
     if any(isinstance(node.layer, NormalizedAttention) for node in network.nodes):
         raise UnsupportedError(

@@ -25,6 +25,7 @@ from lightningalg.errors import InputError, LightningAlgError
 from lightningalg.networks.spec import network_from_table
 from lightningalg.render.latex import known_language, render_proof
 from lightningalg.worksheets.claim_text import claim_text
+from lightningalg.worksheets.earlier import with_earlier
 from lightningalg.worksheets.model import Claim, Instance, Worksheet
 from lightningalg.worksheets.tables import claim_table, instance_table, run_table
 from lightningalg.worksheets.verdict import OPEN, REFUTED, claim_verdict, is_declared, judge, worst
@@ -199,7 +200,8 @@ def run_worksheets(
     out
         Folder for the results.
     claims
-        Only claims with these ids; all if empty.
+        Only claims with these ids; all if empty. The summary keeps what an earlier run found of the others,
+        marked ``earlier``, and names those of which nothing is known (``left_out``).
     jobs
         Number of processes; default the number of cores.
     force
@@ -252,15 +254,22 @@ def run_worksheets(
         for claim in run.claims:
             _judge(claim)
         run.seconds = time.perf_counter() - start
-        write_atomically(out / "summary.json", pretty_json(run.to_json()) + "\n")
+        summary = run.to_json()
+        if claims:  # what earlier runs found of the other claims stays
+            summary = with_earlier(summary, out / "summary.json", worksheets)
+        write_atomically(out / "summary.json", pretty_json(summary) + "\n")
     return run
 
 
 def _probe(out: Path) -> None:
     """Fail before the work, not after it, if nothing can be written."""
     probe = out / ".probe"
-    write_atomically(probe, "")
-    probe.unlink()
+    try:
+        write_atomically(probe, "")
+        probe.unlink()
+    except (InputError, OSError) as error:
+        reason = str(error).rpartition(": ")[2]
+        raise InputError(f"cannot write into the folder {out} (--out): {reason}") from None
 
 
 def _select(

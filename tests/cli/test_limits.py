@@ -185,13 +185,13 @@ def test_a_signal_to_the_callers_whole_group_leaves_nobody():
 
 
 def test_a_second_signal_does_not_lengthen_the_grace():
-    body = '''
+    body = """
     import lightningalg.cli.supervise as s
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     print("ready", flush=True)
     time.sleep(100)
-'''
+"""
     code = f"""
 import os, signal, sys, time
 from lightningalg.cli import supervise

@@ -107,9 +107,7 @@ def draw_slice(picture: AbstractSlice, form: str, *, caption: bool = True) -> by
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError(
-            "pictures need matplotlib, which is not installed: pip install 'lightningalg[plots]'"
-        ) from None
+        raise MissingExtraError.of("plots", "pictures need matplotlib") from None
     settings = {
         "font.family": "DejaVu Sans",
         "mathtext.fontset": "cm",
