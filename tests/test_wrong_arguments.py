@@ -219,8 +219,8 @@ WORDS = [
     (PHI, (ONES, [[1, 2], [3]]), "X has rows of 1 and 2 entries: accepted are rows of one length"),
     (PHI, (8, [[1, 2], [3, 4]]), "theta is 8, an int: accepted are lists of numbers"),
     # Python multiplies texts by integers, and sympy refuses them
-    (PHI, ([X] * 8, [["1/2", X], [X, X]]), "values of types Symbol, str do not compute together"),
-    (PHI, ([None] * 8, [[1, 2], [3, 4]]), "values of types NoneType, int do not compute together"),
+    (PHI, ([X] * 8, [["1/2", X], [X, X]]), "values of types Symbol, str do not compute"),
+    (PHI, ([None] * 8, [[1, 2], [3, 4]]), "values of types NoneType, int do not compute"),
 ]
 
 

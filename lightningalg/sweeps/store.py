@@ -185,13 +185,13 @@ class Store:
         return found
 
     def finished(self, *, with_failures: bool = True) -> set[str]:
-        """Return the keys of architectures that have a result."""
+        """Return the keys of architectures that have a result; ``with_failures``: also those that failed."""
         extra = "" if with_failures else " WHERE status != 'failed'"
         with self._errors():
             return {key for (key,) in self._connection.execute(f"SELECT key FROM results{extra}")}
 
     def put(self, row: Row, *, replace: bool = False) -> None:
-        """Enter one result; an earlier one stays, unless it was a failure.
+        """Enter one ``row``, a result; an earlier one stays, unless it was a failure.
 
         With ``replace`` it stays only where the new one is a failure. Either is done in one transaction: at
         no moment is there no result, or two.

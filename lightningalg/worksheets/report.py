@@ -49,6 +49,8 @@ def read_report(
 
     Parameters
     ----------
+    title
+        Of the report.
     slices
         Also draw slices of single layers, if matplotlib is installed.
     progress
@@ -69,13 +71,14 @@ def read_report(
     summary = read_json(path, what="summary of a run", integers_only=False)
     drawn: dict[str, Figure] = {}
     try:
+        complete = _field(summary, "complete", bool, "the summary")
+        seconds = float(_field(summary, "seconds", (int, float), "the summary"))
         entries = _field(summary, "claims", list, "the summary")
+        _all_different(entries)
         claims = []
         for number, entry in enumerate(entries, start=1):
             progress(f"claim {number} of {len(entries)}")
             claims.append(_claim(entry, folder, slices=slices, drawn=drawn, progress=progress))
-        complete = _field(summary, "complete", bool, "the summary")
-        seconds = float(_field(summary, "seconds", (int, float), "the summary"))
         linked = _linked(claims)
         paper = _paper(summary.get("table"), linked, folder)
     except InputError as error:
@@ -90,6 +93,12 @@ def proofs_of(folder: Path) -> list[Path]:
     ------
     InputError
         As ``read_report``.
+
+    Examples
+    --------
+    >>> proofs_of(Path("/nowhere"))
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: summary of a run /nowhere/summary.json: No such file or directory
     """
     path = folder / SUMMARY
     summary = read_json(path, what="summary of a run", integers_only=False)
@@ -104,10 +113,14 @@ def proofs_of(folder: Path) -> list[Path]:
     return [proof for proof in found if proof is not None]
 
 
+def _all_different(entries: list[Any]) -> None:
+    names = [f"{e.get('worksheet')}--{e.get('id')}".lower() for e in entries if isinstance(e, Mapping)]
+    if len(set(names)) != len(names):
+        raise InputError("two claims share their worksheet and id")
+
+
 def _linked(claims: list[ClaimPage]) -> tuple[ClaimPage, ...]:
     """Return the claims with their users and neighbours."""
-    if len({claim.page.lower() for claim in claims}) != len(claims):
-        raise InputError("two claims share their worksheet and id")
     users: dict[str, list[str]] = {}
     for claim in claims:
         for key in dict.fromkeys(claim.uses):
@@ -178,6 +191,7 @@ def _claim(
         proof_contents=text.contents,
         results=text.results,
         unconverted=unconverted,
+        language=text.language,
         seconds=float(_field(entry, "seconds", (int, float), what, 0.0)),
         instances=rows,
     )

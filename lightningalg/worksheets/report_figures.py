@@ -41,7 +41,7 @@ def claim_figures(claim: ClaimPage, certificates: Certificates) -> list[Figure]:
 
 def _extremes(points: Sequence[Point]) -> str:
     low = min(points, key=lambda p: p.y / p.x)
-    return f"The smallest part of the parameters that counts is {low.y:g} of {low.x:g}."
+    return f"The smallest part of the parameters that counts is {low.y:,.0f} of {low.x:,.0f}."
 
 
 def _exemplary(rows: list[InstanceRow]) -> InstanceRow | None:
@@ -141,9 +141,8 @@ def slice_figures(
                 sizes = "-".join(c for c in picture.title if c.isdigit())
                 content = draw_slice(picture, "png", caption=False)
                 file = f"figures/slice-{picture.name}-{sizes}.png"
-                drawn[key] = Figure(
-                    "", f"{picture.title}. {picture.caption}", f"Slice {picture.shown}", file, content
-                )
+                caption = f"{picture.title}: {picture.shown}. {picture.caption}"
+                drawn[key] = Figure("", caption, "Slice", file, content)
         except MissingExtraError:
             return []
         except LightningAlgError:  # no attention head, one token, width one: there is no slice

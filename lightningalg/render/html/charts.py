@@ -49,17 +49,25 @@ def linked(shape: str, link: str) -> str:
 
 
 def _tick(value: float) -> str:
-    """Return a label: powers of ten from a million on, else the number."""
-    if value >= 1e6:
-        digits = str(round(math.log10(value)))
-        return "10" + digits.translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    """Return a label: from a million on digits times powers of ten, else the number.
+
+    Examples
+    --------
+    >>> _tick(50000), _tick(1e6), _tick(3e8)
+    ('50,000', '10⁶', '3·10⁸')
+    """
+    if value < 1e6:
+        return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    exponent = math.floor(math.log10(value) + 1e-9)
+    digit = round(value / 10**exponent)
+    power = "10" + str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return power if digit == 1 else f"{digit}·{power}"
 
 
 def _decades(low: float, high: float) -> list[float]:
     """Return the ticks 1, 2, 5 times powers of ten in a range; powers alone if there would be many."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    steps = (1, 2, 5) if last - first <= 3 else (1,)
+    steps = tuple(range(1, 10)) if high < 8 * low else (1, 2, 5) if last - first <= 3 else (1,)
     ticks = [m * 10.0**k for k in range(first, last + 1) for m in steps]
     return [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001]
 

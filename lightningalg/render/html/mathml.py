@@ -144,6 +144,9 @@ def _clean(tree: ElementTree.Element, latex: str) -> None:
         if text in _ARROWS:
             node.tag = "mo"
             node.attrib.update(lspace="0.28em", rspace="0.28em")
+        if node.tag == "mi" and text == ":":  # as in f: X -> Y
+            node.tag = "mo"
+            node.attrib.update(lspace="0.05em", rspace="0.25em")
         if node.tag in ("mo", "mi") and _NAMES.fullmatch(text):
             node.tag = "mo"
             _spaced(node, text)

@@ -45,11 +45,12 @@ _LONGEST = 3_000_000
 
 @dataclass(frozen=True, slots=True)
 class ProofText:
-    """A converted proof: its markup, its sections as (id, title) and its main results."""
+    """A converted proof: its markup, its sections as (id, title), its main results, its language."""
 
     body: str
     contents: tuple[tuple[str, str], ...] = ()
     results: tuple[str, ...] = ()
+    language: str = "en"
 
 
 def convert_proof(text: str) -> ProofText:
@@ -82,7 +83,7 @@ def convert_proof(text: str) -> ProofText:
     state = State(WORDS[language], theorems, {**more, **commands})
     html = _Converter(state, 0).blocks(body)
     results = tuple(resolved(result, state) for result in state.results)
-    return ProofText(resolved(html, state), tuple(state.contents), results)
+    return ProofText(resolved(html, state), tuple(state.contents), results, language)
 
 
 class _Converter:
@@ -250,6 +251,12 @@ class _Converter:
         reader.group()
         reader.group()
 
+    def _do_samewords(self, reader: Reader, name: str) -> None:
+        reader.group()
+        self._word(self._inner().inline(reader.group()))
+
+    _do_foreignlanguage = _do_samewords
+
     def _do_setcounter(self, reader: Reader, name: str) -> None:
         raise UnsupportedError("counters that are set by hand")
 
@@ -360,7 +367,8 @@ class _Converter:
             self.state.labels[escape(label[1])] = (kind, number, anchor)
         note = f" ({self._inner().inline(title)})" if title else ""
         content = self._inner().blocks(body)
-        if kind == "theorem" and r"\cite" not in (title or ""):  # not a theorem of somebody else
+        stated = kind == "theorem" or (label is not None and label[1].startswith("res:"))
+        if stated and r"\cite" not in (title or ""):  # not a theorem of somebody else
             self.state.results.append(
                 f'<p class="head"><a href="#{anchor}">{escape(head)}</a>{note}</p>'
                 + re.sub(r' id="[^"]*"', "", content)

@@ -73,6 +73,8 @@ def _named(kind: str, links: list[str], command: str, state: State) -> str:
     words = state.words.get(kind)
     single = words[0] if words else state.theorems.get(kind, kind)
     several = words[1] if words else state.words["plural"].get(single, single)
+    if state.words["lower"] and command == "cref":  # inside a sentence
+        single, several = single.lower(), several.lower()
     if len(links) == 1:
         return links[0].format(f"{single}&nbsp;")
     return f"{several}&nbsp;{_list([link.format('') for link in links], state)}"

@@ -10,14 +10,14 @@ WORDS: dict[str, dict[str, Any]] = {
         "equation": ("Equation", "Equations"), "item": ("Item", "Items"), "and": "and", "to": "to",
         "plural": {"Theorem": "Theorems", "Proposition": "Propositions", "Lemma": "Lemmas",
                    "Corollary": "Corollaries"},
-        "references": "References", "abstract": "Abstract",
+        "references": "References", "abstract": "Abstract", "lower": False,
     },
     "es": {
         "proof": "Demostración", "section": ("Sección", "Secciones"), "table": ("Tabla", "Tablas"),
         "equation": ("Ecuación", "Ecuaciones"), "item": ("Punto", "Puntos"), "and": "y", "to": "a",
         "plural": {"Teorema": "Teoremas", "Proposición": "Proposiciones", "Lema": "Lemas",
                    "Corolario": "Corolarios"},
-        "references": "Referencias", "abstract": "Resumen",
+        "references": "Referencias", "abstract": "Resumen", "lower": True,
     },
 }  # fmt: skip
 
@@ -28,9 +28,12 @@ SIGNS = {
     "dots": "…", "ldots": "…", "S": "§", "textbackslash": "\\", "textasciicircum": "^",
     "textasciitilde": "~", "textless": "&lt;", "textgreater": "&gt;", "textbar": "|",
     "textquotedblright": "”", "textquotedblleft": "“", "textquotedbl": "&quot;", "guillemotleft": "«",
-    "guillemotright": "»", "textquestiondown": "¿", "textexclamdown": "¡", "textquotesingle": "&#39;",
+    "guillemotright": "»", "textquestiondown": "¿",
+    "textexclamdown": "¡", "textquotesingle": "&#39;",
     "textasciigrave": "`", "ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ",
-    "i": "ı", "j": "ȷ", "aa": "å", "AA": "Å", "textendash": "–", "textemdash": "—",
+    "i": "ı", "j": "ȷ", "aa": "å", "AA": "Å", "textendash": "–", "textemdash": "—", "textordmasculine": "º",
+    "textordfeminine": "ª",
+    "guillemetleft": "«", "guillemetright": "»",
 }  # fmt: skip
 SILENT = frozenset(
     [

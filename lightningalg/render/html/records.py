@@ -97,7 +97,7 @@ class ClaimPage:
     ``declared`` is the verdict that the worksheet documents as the outcome. ``proof`` and ``pdf`` are
     paths relative to the claim pages. ``proof_html`` is the proof, ``proof_contents`` its sections as
     (id, title), ``results`` its theorems, all finished markup; ``source_text`` is its LaTeX text, where it
-    could not be converted, and ``unconverted`` says why.
+    could not be converted, and ``unconverted`` says why; ``language`` is that of the proof.
     """
 
     worksheet: str
@@ -123,6 +123,7 @@ class ClaimPage:
     proof_contents: tuple[tuple[str, str], ...] = ()
     results: tuple[str, ...] = ()
     unconverted: str = ""
+    language: str = "en"
     seconds: float = 0.0
     recorded: str = ""
     instances: tuple[InstanceRow, ...] = ()

@@ -98,6 +98,12 @@ def draw_slice(picture: AbstractSlice, form: str, *, caption: bool = True) -> by
         If the format is unknown.
     MissingExtraError
         If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> draw_slice(None, "gif")
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: picture format 'gif': accepted are svg, png
     """
     if form not in FORMATS:
         raise InputError(f"picture format {form[:20]!r}: accepted are {', '.join(FORMATS)}")
@@ -285,7 +291,7 @@ def _draw_legend(figure: Any, picture: AbstractSlice, bottom: float) -> None:
     figure.legend(
         handles=handles,
         loc="lower left",
-        bbox_to_anchor=(0.01, bottom - 0.06),
+        bbox_to_anchor=(0.01, bottom - 0.06 if bottom > 0.1 else 0.005),
         fontsize=8.6,
         frameon=False,
         ncols=len(handles),

@@ -102,7 +102,12 @@ def _short(virtual: Mapping[str, Any]) -> Tex:
     if virtual["verdict"] == "orbits" and virtual["components"] is None:
         return translate("an unknown number of torus orbits")
     if virtual["verdict"] == "orbits":
-        return translate("$%(count)s$ torus orbits", count=_int(virtual["components"]))
+        return translate_many(
+            "$%(count)s$ torus orbits",
+            "$%(count)s$ torus orbits",
+            _number(virtual["components"]),
+            count=_int(virtual["components"]),
+        )
     if virtual["verdict"] == "excess":
         dimension = _int(virtual["dimension"] or 0)
         return translate("dimension $%(dimension)s$, skew parts are free", dimension=dimension)
@@ -113,6 +118,11 @@ def _short(virtual: Mapping[str, Any]) -> Tex:
         "open": Message("not known"),
     }
     return translate(words[virtual["verdict"]])
+
+
+def _number(value: Any) -> int:
+    """Return a number that decides between singular and plural."""
+    return integer(value) if value is not None else 2
 
 
 def _degree(value: Any) -> str:
@@ -126,9 +136,12 @@ def _statement(virtual: Mapping[str, Any], weights: Mapping[str, Any] | None) ->
     if verdict == "zero":
         if virtual["dimension"] is None:
             return translate("The function is $0$.")
-        return translate(
+        return translate_many(
             "The function is $0$; its fibre has $%(count)s$ irreducible components, the largest of dimension "
             "$%(dimension)s$.",
+            "The function is $0$; its fibre has $%(count)s$ irreducible components, the largest of dimension "
+            "$%(dimension)s$.",
+            _number(virtual["components"]),
             count=_int(virtual["components"]),
             dimension=_int(virtual["dimension"]),
         )
@@ -154,16 +167,19 @@ def _components(virtual: Mapping[str, Any]) -> Tex:
         return translate("The fibre in virtual weights is the orbit of the torus")
     points = {"real": _int(virtual["real"]), "rational": _int(virtual["rational"])}
     if verdict == "orbits":
-        return translate(
+        return translate_many(
             "The fibre in virtual weights consists of $%(count)s$ orbits of the torus, of which $%(real)s$ "
             "have real and $%(rational)s$ rational points",
+            "The fibre in virtual weights consists of $%(count)s$ orbits of the torus, of which $%(real)s$ "
+            "have real and $%(rational)s$ rational points",
+            _number(virtual["real"]),
             count=_int(n),
             **points,
         )
     fibre = translate_many(
         "The fibre in virtual weights has $%(count)s$ irreducible component",
         "The fibre in virtual weights has $%(count)s$ irreducible components",
-        1 if n == 1 else 2,
+        _number(n),
         count=_int(n),
     )
     return translate_many(
@@ -171,7 +187,7 @@ def _components(virtual: Mapping[str, Any]) -> Tex:
         "$M_i$ are free",
         "%(fibre)s, of which $%(real)s$ have real and $%(rational)s$ rational points; skew parts of matrices "
         "$M_i$ are free",
-        1 if virtual["real"] == 1 else 2,
+        _number(virtual["real"]),
         fibre=fibre,
         **points,
     )
@@ -280,10 +296,14 @@ def _tail(tail: Mapping[str, Any]) -> Tex:
     if tail["product"] is None:
         first = translate(r"Apply \cref{fib:rankone} and, for the symmetric parts, \cref{fib:digits}.")
     else:
-        first = translate(
+        count = len(tail["product"]["factors"])
+        first = translate_many(
             r"Apply \cref{fib:rankone} and, for the symmetric parts, \cref{fib:digits} with the $%(count)s$ "
             r"irreducible factors over $\QQ$ of the line and the forms, which are in the certificate.",
-            count=_int(len(tail["product"]["factors"])),
+            r"Apply \cref{fib:rankone} and, for the symmetric parts, \cref{fib:digits} with the $%(count)s$ "
+            r"irreducible factors over $\QQ$ of the line and the forms, which are in the certificate.",
+            count,
+            count=count,
         )
     if tail["exchange"] is True:
         second = translate(

@@ -197,7 +197,7 @@ kind = Kind(
     ),
     abstract=_abstract,
     references={
-        "clo": Tex(
+        "clo": Message(
             r"D.~A.~Cox, J.~Little, D.~O'Shea, \emph{Ideals, Varieties, and Algorithms}, 4th ed., "
             r"Springer, 2015."
         )
