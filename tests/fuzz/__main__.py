@@ -9,6 +9,18 @@ import sys
 import time
 from pathlib import Path
 
+if "--atheris" in sys.argv:
+    import atheris
+
+    with atheris.instrument_imports(include=["lightningalg"]):
+        import lightningalg
+        from lightningalg import verifier
+        from lightningalg.engines import macaulay2_engine, msolve_engine, singular_engine
+        from lightningalg.fibres import files
+        from lightningalg.render import latex
+        from lightningalg.sweeps import spec, tables
+        from lightningalg.worksheets import model
+
 from . import mutation
 from .run import many, one
 from .targets import TARGETS
@@ -16,9 +28,6 @@ from .targets import TARGETS
 
 def guided(name: str, seconds: float, seed: str) -> None:
     """Let atheris (libFuzzer) choose the inputs by the lines that they reach; ends the process."""
-    import atheris
-
-    atheris.instrument_all()
     seeds = TARGETS[name].seeds()
 
     def mutate(data: bytes, most: int, number: int) -> bytes:
