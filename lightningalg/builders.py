@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from lightningalg.arguments import flag, listed, mapping, shown
 from lightningalg.errors import InputError
-from lightningalg.networks.base import AbstractLayer, positive_size, shown
+from lightningalg.networks.base import AbstractLayer, positive_size, sizes
 from lightningalg.networks.layers.bias import Bias
 from lightningalg.networks.layers.convolution import Convolution
 from lightningalg.networks.layers.lightning_attention import LightningAttention
@@ -83,6 +84,11 @@ def normalized(
     The softmax is over keys: each column of the scores is normalised. Parameters as of ``lightning``. On one
     token every softmax is 1 and the network is linear: its value does not depend on Q and K.
 
+    Parameters
+    ----------
+    widths, ranks, tokens, heads, residual
+        As of ``lightning``.
+
     Raises
     ------
     InputError
@@ -109,8 +115,8 @@ def _attention(
     residual: bool | Sequence[bool],
 ) -> Network:
     """Return the network of layers of heads of one type; arguments as of ``lightning``."""
-    widths = _sizes(widths, "widths")
-    ranks = _sizes(ranks, "ranks")
+    widths = sizes(widths, "widths")
+    ranks = sizes(ranks, "ranks")
     layers = len(widths) - 1
     if layers < 1:
         raise InputError(f"widths {_join(widths)}: at least two are needed, d_0 and d_1")
@@ -119,7 +125,7 @@ def _attention(
             f"widths {_join(widths)} make {_count(layers, 'layer')}, but ranks {_join(ranks)} are for "
             f"{_count(len(ranks), 'layer')}: give one rank per layer, one fewer than widths"
         )
-    heads_per_layer = _sizes(_per_layer(heads, layers, "heads"), "heads")
+    heads_per_layer = sizes(_per_layer(heads, layers, "heads"), "heads")
     skips = _flags(_per_layer(residual, layers, "residual"), "residual")
     _check_count(sum(heads_per_layer))
     nodes: list[Node] = []
@@ -163,6 +169,11 @@ def multi_head(
     value_rank
         If given, head h has ``O_h V_h`` instead of ``V_h``, with ``V_h`` of shape ``value_rank x d_in`` and
         ``O_h`` of shape ``d_out x value_rank``, as in transformers.
+
+    Raises
+    ------
+    InputError
+        For sizes that are no positive integers.
 
     Examples
     --------
@@ -212,12 +223,12 @@ def monomial(widths: Sequence[int], degree: int | Sequence[int] = 2) -> Network:
     >>> print(monomial((2, 3, 3), degree=2))
     monomial, widths 2,3,3, degree 2
     """
-    widths = _sizes(widths, "widths")
+    widths = sizes(widths, "widths")
     if len(widths) < 2:
         raise InputError(f"widths {_join(widths)}: at least two are needed, d_0 and d_1")
     hidden = len(widths) - 2
-    degrees = _sizes(_per_layer(degree, hidden, "degree", "hidden layer"), "degree")
-    if not isinstance(degree, (list, tuple)):
+    degrees = sizes(_per_layer(degree, hidden, "degree", "hidden layer"), "degree")
+    if not _is_list(degree):
         positive_size(degree, "degree")  # also where no hidden layer uses it
     nodes: list[Node] = []
     source = INPUT
@@ -232,6 +243,16 @@ def monomial(widths: Sequence[int], degree: int | Sequence[int] = 2) -> Network:
 
 def monomial_with_biases(widths: Sequence[int], degree: int | Sequence[int] = 2) -> Network:
     """Return the polynomial network ``x -> W_l s(... s(W_1 x + b_1)) + b_l``, arguments as of ``monomial``.
+
+    Parameters
+    ----------
+    widths, degree
+        As of ``monomial``.
+
+    Raises
+    ------
+    InputError
+        As for ``monomial``.
 
     Examples
     --------
@@ -287,13 +308,13 @@ def convolutional(
     >>> convolutional(6, (3, 2), degree=2).output_width  # 6 -> 4 -> 3
     3
     """
-    kernels = _sizes(kernels, "kernels")
+    kernels = sizes(kernels, "kernels")
     layers = len(kernels)
     if layers < 1:
         raise InputError("kernels (none): at least one is needed")
-    degrees = _sizes(_per_layer(degree, layers - 1, "degree", "hidden layer"), "degree")
-    steps = _sizes(_per_layer(strides, layers, "strides"), "strides")
-    sheets = _sizes(_per_layer(channels, layers, "channels"), "channels")
+    degrees = sizes(_per_layer(degree, layers - 1, "degree", "hidden layer"), "degree")
+    steps = sizes(_per_layer(strides, layers, "strides"), "strides")
+    sheets = sizes(_per_layer(channels, layers, "channels"), "channels")
     nodes: list[Node] = []
     source, size = INPUT, positive_size(width, "width")
     for i in range(layers):
@@ -332,11 +353,7 @@ def tie(network: Network, weights: Mapping[str, str]) -> Network:
     21
     """
     checked_network(network)
-    if not isinstance(weights, Mapping):
-        raise InputError(
-            f'weights: got {type(weights).__name__}; accepted: a mapping of layers, {{"layer2": "layer1"}}'
-        )
-    for name in weights:
+    for name in mapping(weights, "weights", '{"layer2": "layer1"}'):
         if name not in network.by_id:
             raise InputError(f'"{shown(name)}" is no layer of this network')
     nodes = [Node(n.id, n.inputs, n.layer, weights.get(n.id, n.weights)) for n in network.nodes]
@@ -346,12 +363,22 @@ def tie(network: Network, weights: Mapping[str, str]) -> Network:
 def deep_linear(*widths: int) -> Network:
     """Return the linear network ``x -> W_l ... W_1 x``: matrices of bounded rank.
 
+    Parameters
+    ----------
+    widths
+        ``d_0, ..., d_l``, as single arguments.
+
+    Raises
+    ------
+    InputError
+        For sizes that are no positive integers, or fewer than two.
+
     Examples
     --------
     >>> deep_linear(3, 2, 3).parameter_count
     12
     """
-    widths_ = _sizes(widths, "widths")
+    widths_ = sizes(widths, "widths")
     if len(widths_) < 2:
         raise InputError(f"widths {_join(widths_)}: at least two are needed, d_0 and d_1")
     nodes = [Node(f"layer{i}", (INPUT if i == 1 else f"layer{i - 1}",), Linear(widths_[i - 1], widths_[i]))
@@ -376,6 +403,13 @@ def transformer(config: Mapping[str, Any], tokens: int = 2) -> Network:
     feed-forward layers, biases, normalisation and the sharing of keys between
     heads are not part of it.
 
+    Parameters
+    ----------
+    config
+        The fields of a ``config.json``: hidden size, numbers of heads and of layers.
+    tokens
+        Number t of columns of the input.
+
     Raises
     ------
     InputError
@@ -386,6 +420,7 @@ def transformer(config: Mapping[str, Any], tokens: int = 2) -> Network:
     >>> transformer({"hidden_size": 4, "num_attention_heads": 2, "num_hidden_layers": 1}).parameter_count
     64
     """
+    mapping(config, "config", '{"hidden_size": 768, "num_attention_heads": 12, "num_hidden_layers": 12}')
     size, heads, layers = (_config_size(config, what) for what in _CONFIG_KEYS)
     head_size = config.get("head_dim")
     if head_size is None:
@@ -423,28 +458,25 @@ def _check_count(layers: int) -> None:
         raise InputError(f"a network has 1 to {MAX_LAYERS} layers (heads count one by one), not {layers}")
 
 
-def _sizes(values: object, name: str) -> tuple[int, ...]:
-    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Sequence):
-        raise InputError(f"{name} is {shown(values)!r}: accepted are lists of positive integers")
-    return tuple(positive_size(value, f"{name} entry {number}") for number, value in enumerate(values, 1))
-
-
 def _flags(values: Sequence[object], name: str) -> tuple[bool, ...]:
-    for value in values:
-        if not isinstance(value, bool):
-            raise InputError(f"{name} is {shown(value)!r}: accepted are true and false")
-    return tuple(bool(value) for value in values)
+    return tuple(flag(value, name) for value in values)
 
 
 def _per_layer(value: Any, layers: int, name: str, what: str = "layer") -> Sequence[Any]:
     """Return one value for each layer, from one value or a list of that length."""
-    if isinstance(value, (list, tuple)):
+    if _is_list(value):
+        value = listed(value, name)
         if len(value) != layers and len(value) != 1:
             raise InputError(
                 f"{name} {_join(value)}: give one value, or one per {what} ({layers} here), not {len(value)}"
             )
-        return list(value) if len(value) == layers else list(value) * layers
+        return value if len(value) == layers else value * layers
     return [value] * layers
+
+
+def _is_list(value: object) -> bool:
+    """Whether a value is a list, a tuple or an array with axes."""
+    return isinstance(value, list | tuple) or bool(getattr(value, "shape", ()))
 
 
 def _join(values: Sequence[object]) -> str:

@@ -4,6 +4,13 @@ Each message is one line that says what was wrong and what is accepted
 instead; the command line prints it after ``error:`` and exits with 2.
 """
 
+from __future__ import annotations
+
+import shlex
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
 
 class LightningAlgError(Exception):
     """Base class of all errors raised on purpose by this package."""
@@ -27,6 +34,37 @@ class UnsupportedError(LightningAlgError):
 
 class MissingExtraError(LightningAlgError, ImportError):
     """An optional dependency is absent; the message names the extra to install."""
+
+    @classmethod
+    def of(cls, extra: str, need: str) -> MissingExtraError:
+        """Return the error of what needs an extra, with the command that installs it.
+
+        Examples
+        --------
+        >>> print(MissingExtraError.of("plots", "pictures need matplotlib"))
+        pictures need matplotlib, which is not installed: ... -m pip install "...[plots]"
+        """
+        return cls(f"{need}, which is not installed: {install_command(extra)}")
+
+
+def install_command(extra: str) -> str:
+    """Return the command that adds an extra to the running Python, from an index as well as from a checkout.
+
+    pip asks no index for what is installed: ``lightningalg[extra]`` then adds the extra's packages alone.
+    Where the package runs without being installed, its checkout is named instead.
+
+    Examples
+    --------
+    >>> install_command("plots").endswith('[plots]"')
+    True
+    """
+    checkout = Path(__file__).parents[1]
+    try:
+        version("lightningalg")
+        what = "lightningalg"
+    except PackageNotFoundError:
+        what = str(checkout) if (checkout / "pyproject.toml").is_file() else "lightningalg"
+    return f'{shlex.quote(sys.executable or "python3")} -m pip install "{what}[{extra}]"'
 
 
 class ContradictionError(LightningAlgError, ArithmeticError):

@@ -14,7 +14,7 @@ import lightningalg
 PACKAGE = Path(lightningalg.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-CORE = {"errors", "display", "certificates", "networks", "builders", "engines", "maps"}
+CORE = {"errors", "arguments", "display", "certificates", "networks", "builders", "engines", "maps"}
 
 #: the computations; none of them imports another
 STUDIES = {"rank", "symmetry", "ideals", "strata", "fibres", "invariants"}
@@ -22,12 +22,13 @@ STUDIES = {"rank", "symmetry", "ideals", "strata", "fibres", "invariants"}
 #: for each part of the package the other parts, and the third-party modules, that it may import
 ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
+    "arguments": ({"errors"}, set()),
     "display": (set(), set()),
-    "certificates": ({"errors", "display"}, set()),
-    "networks": ({"errors", "display", "builders"}, {"networkx"}),
-    "builders": ({"errors", "networks"}, {"networkx"}),
-    "engines": ({"errors"}, {"sympy", "flint", "numpy", "numba", "llvmlite", "threadpoolctl"}),
-    "maps": ({"errors", "display", "certificates", "networks", "builders", "engines"}, {"numpy"}),
+    "certificates": ({"errors", "arguments", "display"}, set()),
+    "networks": ({"errors", "arguments", "display", "builders"}, {"networkx"}),
+    "builders": ({"errors", "arguments", "networks"}, {"networkx"}),
+    "engines": ({"errors", "arguments"}, {"sympy", "flint", "numpy", "numba", "llvmlite", "threadpoolctl"}),
+    "maps": (CORE, {"numpy"}),
     **dict.fromkeys(sorted(STUDIES), (CORE, {"numpy"})),
     "claims": (CORE | STUDIES, {"numpy"}),
     "worksheets": (CORE | STUDIES | {"claims", "render"}, {"numpy"}),
@@ -37,7 +38,12 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
         {"errors", "certificates"},
         {"jinja2", "markupsafe", "latex2mathml", "matplotlib", "mpl_toolkits", "numpy"},
     ),
-    "cli": (CORE | STUDIES | {"claims", "worksheets", "sweeps", "export", "render"}, {"click", "rich"}),
+    # documented modules are imported by their names, to be shown
+    "reference": ({"errors", "certificates"}, {"pdoc"}),
+    "cli": (
+        CORE | STUDIES | {"claims", "worksheets", "sweeps", "export", "render", "reference"},
+        {"click", "rich"},
+    ),
     "__main__": ({"cli"}, set()),
     "__init__": (CORE | STUDIES | {"claims"}, set()),
     "verifier": (set(), {"flint", "numpy"}),  # only where they may be absent: below

@@ -32,7 +32,13 @@ def canonical_json(value: Json) -> str:
 
 
 def sha256_of(value: Json) -> str:
-    """Return the hexadecimal SHA-256 of the canonical JSON of ``value``."""
+    """Return the hexadecimal SHA-256 of the canonical JSON of ``value``.
+
+    Examples
+    --------
+    >>> sha256_of({})[:12]
+    '44136fa355b3'
+    """
     return sha256(canonical_json(value).encode("ascii")).hexdigest()
 
 
@@ -150,6 +156,16 @@ class UpperBound:
         return {"value": self.value, "method": self.method, "steps": dict(self.steps)}
 
 
+#: kinds whose claims list strata of one layer
+_OF_STRATA = ("boundary", "singular-locus")
+_DIMENSION_LATEX = {
+    "equals": r"$\dim Y = {value}$",
+    "at least": r"$\dim Y \ge {value}$",
+    "at most": r"$\dim Y \le {value}$",
+    "between": r"${lower} \le \dim Y \le {upper}$",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Certificate:
     """A claim about a network (or an identity) with all that a checker needs.
@@ -190,16 +206,27 @@ class Certificate:
         rest = self._rest()
         return {**rest, "sha256": sha256_of(rest)}
 
-    def _repr_html_(self) -> str:
-        from lightningalg.display import html_table
+    def __repr__(self) -> str:
+        return f"<Certificate {self.kind}, {self.strength}, {self.sha256[:12]}>"
 
-        rows = [
-            ("kind", self.kind),
-            ("claim", ", ".join(f"{name} {value}" for name, value in self.claim.items())[:300]),
-            ("strength", self.strength),
-            ("SHA-256", self.sha256),
-        ]
-        return html_table("Certificate", (), rows, "Check it with: lightningalg verify FILE")
+    def _repr_html_(self) -> str:
+        from lightningalg.display import field_rows, html_table
+
+        rows = [*field_rows(self.claim), ("strength", self.strength), ("SHA-256", self.sha256)]
+        strata = "Triples are (rk V, rk A, m), see MATH.md section 3. " if self.kind in _OF_STRATA else ""
+        note = f"{strata}Write to_text() into a file; lightningalg verify FILE checks it."
+        return html_table(f"Certificate: {self.kind}", ("field", "claimed"), rows, note)
+
+    def _repr_latex_(self) -> str | None:
+        """Return what a certificate of a dimension states; ``None`` for other kinds."""
+        if self.claim.get("quantity") != "dimension":
+            return None
+        shape = _DIMENSION_LATEX.get(str(self.claim.get("relation")))
+        numbers = {name: n for name, n in self.claim.items() if isinstance(n, int)}
+        try:
+            return None if shape is None else shape.format(**numbers)
+        except KeyError:
+            return None
 
     def to_text(self) -> str:
         """Return the file's text: indented outside, one line for each inner list."""
@@ -207,7 +234,18 @@ class Certificate:
 
 
 def pretty_json(value: Json, indent: int = 0) -> str:
-    """Return JSON that people can read: objects over several lines, short values on one."""
+    """Return JSON that people can read: objects over several lines, short values on one.
+
+    Parameters
+    ----------
+    indent
+        Columns by which inner lines are moved.
+
+    Examples
+    --------
+    >>> pretty_json({"a": [1, 2]})
+    '{"a": [1, 2]}'
+    """
     flat = json.dumps(value, ensure_ascii=True, allow_nan=False)
     if not isinstance(value, (dict, list)) or len(flat) + indent <= 100:
         return flat

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
+from lightningalg.arguments import function, one_of, positive_number
 from lightningalg.certificates import Certificate, UpperBound
 from lightningalg.certificates.sampling import validate_seed
 from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
-from lightningalg.engines.choose import linear_algebra
+from lightningalg.engines.choose import NAMES, linear_algebra
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME
 from lightningalg.errors import ContradictionError, InputError
-from lightningalg.networks.base import positive_size, shown
+from lightningalg.networks.base import positive_size
 from lightningalg.networks.families import family, has_softmax
 from lightningalg.networks.network import Network, checked_network
 from lightningalg.networks.spec import network_from_table
@@ -53,6 +54,13 @@ class Dimension:
         The engine of the elimination and why it was chosen.
     seconds
         Wall time.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> found = la.dimension(la.lightning((2, 2), (1,)))
+    >>> found.value, found.upper_bound_by
+    (6, 'flag')
     """
 
     value: int | None
@@ -68,6 +76,10 @@ class Dimension:
     matrix: tuple[int, int]
     other_upper_bounds: tuple[UpperBound, ...]
     seconds: float
+
+    def __repr__(self) -> str:
+        value = f"{self.lower_bound} to {self.upper_bound}" if self.value is None else self.value
+        return f"<Dimension {value}, {self.status}: {self.network}>"
 
     def _repr_html_(self) -> str:
         return _dimension_html(self)
@@ -108,7 +120,7 @@ def _dimension_html(found: Dimension) -> str:
         ("predicted", "-" if found.predicted is None else found.predicted, "proves nothing"),
     ]
     note = f"certificate {found.certificate.sha256[:12]}, strength {found.certificate.strength}"
-    return html_table(str(found.network), (), rows, note)
+    return html_table(found.network, ("quantity", "value", "how"), rows, note)
 
 
 def dimension(
@@ -154,6 +166,8 @@ def dimension(
     ------
     InputError, TooLargeError
         See ``rank_lower_bound``.
+    ContradictionError
+        If the proved bounds contradict each other: a defect of this package.
 
     References
     ----------
@@ -169,6 +183,8 @@ def dimension(
     start = time.perf_counter()
     checked_network(network)
     primes, seed = positive_size(primes, "primes"), validate_seed(seed)
+    max_memory, engine = positive_number(max_memory, "max_memory"), one_of(engine, "engine", NAMES)
+    function(progress, "progress")
     bounds = upper_bounds(network)
     upper = bounds[0]
     search: dict[str, Any] = {
@@ -211,8 +227,7 @@ LOWER_BOUNDS = ("auto", "ball", "exponential", "minor")
 
 def _method(network: Network, wanted: str) -> str:
     """Return the lower bound's method, once it is known to be one for this network."""
-    if wanted not in LOWER_BOUNDS:
-        raise InputError(f"lower bound {shown(wanted)!r}: accepted are {', '.join(LOWER_BOUNDS)}")
+    one_of(wanted, "lower bound", LOWER_BOUNDS)
     exact = "exponential" if has_softmax(network) else "minor"
     if wanted not in ("auto", "ball", exact):
         raise InputError(f"lower bound {wanted!r} is not for {network}: accepted are auto, ball and {exact}")
@@ -275,7 +290,14 @@ class DimensionClaim(AbstractClaim):
 
 
 def bounds_of(certificate: Mapping[str, Any]) -> dict[str, int | None]:
-    """Return parameters, bounds and, where they meet, the dimension that a dimension certificate states."""
+    """Return parameters, bounds and, where they meet, the dimension that a dimension certificate states.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> bounds_of(la.dimension(la.lightning((2, 2), (1,))).certificate.to_json())["dimension"]
+    6
+    """
     network = network_from_table(certificate["network"])
     claim = certificate["claim"]
     value = claim.get("value")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from lightningalg.certificates import Certificate
 from lightningalg.certificates.polynomials import encode_rational
+from lightningalg.certificates.sampling import validate_seed
 from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
 from lightningalg.errors import InputError, UnsupportedError
@@ -39,6 +40,13 @@ class Fibre:
         In ``(Q, K, V)``; ``None`` if the point was given in virtual weights.
     sentences
         The verdict in plain words.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> found = la.fibre(la.lightning((2, 2), (1,)))
+    >>> found.verdict, found.virtual.components
+    ('identifiable', 1)
     """
 
     virtual: VirtualFibre
@@ -51,8 +59,28 @@ class Fibre:
         """``identifiable``, ``orbits``, ``excess``, ``zero``, ``conjugate pair`` or ``open``."""
         return self.virtual.verdict
 
+    def __repr__(self) -> str:
+        return f"<Fibre {'; '.join(self.sentences)}>"
 
-def fibre(point: WeightsPoint | VirtualPoint | ConjugatePair | Network, *, seed: str = "0") -> Fibre:
+    def _repr_html_(self) -> str:
+        from lightningalg.display import field_rows, html_table
+
+        rows = list(field_rows(self.virtual.to_json()))
+        if self.weights is not None:
+            named = field_rows(self.weights.to_json())
+            rows += [(f"{name} in (Q, K, V)", value) for name, value in named]
+        note = "; ".join(self.sentences)
+        if self.certificate is not None:
+            note = f"{note}. Certificate {self.certificate.sha256[:12]}"
+        return html_table("Fibre", ("of it", "in virtual weights (M_1, ..., M_l, L)"), rows, f"{note}.")
+
+    def _repr_latex_(self) -> str:
+        """Return the dimension of the fibre in virtual weights; a question mark where it is not known."""
+        dimension = "{}?" if self.virtual.dimension is None else self.virtual.dimension
+        return rf"$\dim \{{(M', L') : f_{{M', L'}} = f_{{M, L}}\}} = {dimension}$"
+
+
+def fibre(point: WeightsPoint | VirtualPoint | ConjugatePair | Network, *, seed: str | int = "0") -> Fibre:
     """Return all weights that give the same function as those of the point, by exact checks.
 
     Parameters
@@ -79,7 +107,7 @@ def fibre(point: WeightsPoint | VirtualPoint | ConjugatePair | Network, *, seed:
     ('identifiable up to scaling', 2)
     """
     if isinstance(point, Network):
-        point = generated_point(point, seed)
+        point = generated_point(point, validate_seed(seed))
     if not isinstance(point, WeightsPoint | VirtualPoint | ConjugatePair):
         raise InputError(
             f"a {type(point).__name__} is no point: accepted are a Network, weights, virtual weights and a "

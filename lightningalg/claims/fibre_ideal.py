@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from lightningalg.arguments import instance
 from lightningalg.certificates import Certificate, stream_values
 from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
@@ -90,6 +91,7 @@ def fibre_ideal(fibre: FibreIdeal, engine: str = "auto", seed: str = "") -> Cert
     >>> fibre_ideal(layer_fibre([[1, 2], [3, 4]], [[1, 1]])).claim["degree"]
     2
     """
+    instance(fibre, FibreIdeal, "fibre", "what layer_fibre or chain_fibre returns")
     found, how = first_answer(
         lambda solver: (solver, solver.groebner_basis(fibre.ideal, proof=True)),
         engine,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from lightningalg.arguments import instance
 from lightningalg.certificates import Certificate
 from lightningalg.certificates.sampling import compress_runs
 from lightningalg.claims.base import AbstractClaim
@@ -40,6 +41,7 @@ def invariants_certificate(report: InvariantsReport) -> Certificate:
     >>> invariants_certificate(invariants(la.lightning((2, 1), (1,)), 2)).claim["generators"]
     [0, 3]
     """
+    instance(report, InvariantsReport, "report", "what invariants(network, degree) returns")
     chain = attention_chain(report.network)
     if chain is None or len(chain) != 1:
         raise UnsupportedError("certificates of equations are for a single attention head")

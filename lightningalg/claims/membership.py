@@ -26,6 +26,8 @@ def tensor_membership(
 
     Raises
     ------
+    InputError
+        For indices that are not of this layer, and values that are no rationals.
     UnsupportedError
         For other networks, and for one token.
 

@@ -26,7 +26,7 @@ from lightningalg.fibres.points import (
     virtual_from_tables,
 )
 from lightningalg.fibres.recovery import Recovered, recover_virtual, value_at
-from lightningalg.networks.base import positive_size
+from lightningalg.networks.base import positive_size, sizes
 from lightningalg.networks.network import Network
 
 
@@ -49,6 +49,12 @@ class Recovery:
         Of kind ``recovery``.
     inputs
         The number of values asked for.
+
+    Examples
+    --------
+    >>> found = recover(lambda X: value_at(([[2]],), [[3]], X), layers=1, width=1)
+    >>> found.determined, found.M, found.L
+    (True, ([[Fraction(1, 1)]],), [[Fraction(6, 1)]])
     """
 
     M: tuple[Rows, ...]
@@ -58,6 +64,43 @@ class Recovery:
     fibre: Fibre
     certificate: Certificate
     inputs: int
+
+    def __repr__(self) -> str:
+        how = "determined up to scaling" if self.determined else "not determined"
+        return f"<Recovery of {len(self.M)} layers from {self.inputs} values, {how}>"
+
+    def _repr_html_(self) -> str:
+        from lightningalg.display import html_table
+
+        entries = [(f"M_{i}", _shown(matrix)) for i, matrix in enumerate(self.M, start=1)]
+        rows = [
+            (
+                "determined",
+                "yes, up to scaling" if self.determined else "no: these weights have these values",
+            ),
+            ("values asked for", self.inputs),
+            *entries,
+            ("L", _shown(self.L)),
+        ]
+        note = f"{'; '.join(self.fibre.sentences)}. Certificate {self.certificate.sha256[:12]}."
+        return html_table("Recovered weights", ("of them", "found"), rows, note)
+
+    def _repr_latex_(self) -> str | None:
+        """Return the virtual weights, or ``None`` where they are too large to be read."""
+        from lightningalg.display import matrix_latex
+
+        found = [matrix_latex(matrix) for matrix in (*self.M, self.L)]
+        names = [*(f"M_{{{i}}}" for i in range(1, len(self.M) + 1)), "L"]
+        if None in found:
+            return None
+        return f"${', '.join(f'{name} = {text}' for name, text in zip(names, found, strict=True))}$"
+
+
+def _shown(matrix: Rows) -> str:
+    """Return a matrix on one line, rows separated by semicolons, or its size."""
+    if len(matrix) * len(matrix[0]) > 16:
+        return f"{len(matrix)} x {len(matrix[0])}"
+    return "; ".join(" ".join(map(str, row)) for row in matrix)
 
 
 def recover(
@@ -104,10 +147,12 @@ def recover(
     """
     if not callable(function):
         raise InputError(f"a {type(function).__name__} is no function: accepted is a callable on matrices")
-    for name, value in (("layers", layers), ("width", width), ("tokens", tokens)):
-        positive_size(value, name)
+    layers, width = positive_size(layers, "layers"), positive_size(width, "width")
+    tokens = positive_size(tokens, "tokens")
     if (widths is None) != (ranks is None):
         raise InputError("widths and ranks belong together: give both or neither")
+    if widths is not None and ranks is not None:
+        widths, ranks = sizes(widths, "widths"), sizes(ranks, "ranks")
     found = recover_virtual(function, width=width, tokens=tokens, layers=layers)
     weights = None
     if widths is not None and ranks is not None:
@@ -147,7 +192,20 @@ def _certificate(found: Recovered, width: int, height: int, tokens: int) -> Cert
 
 def values_digest(box: BlackBox, inputs: Sequence[Sequence[Sequence[Fraction]]]) -> str:
     """Return the SHA-256 of all values as FORMAT.md section 17 spells them: ``p/q`` in hexadecimal, joined
-    by commas."""
+    by commas.
+
+    Parameters
+    ----------
+    box
+        The function.
+    inputs
+        Their first columns.
+
+    Examples
+    --------
+    >>> values_digest(BlackBox(lambda X: X, 1, 1), [[[Fraction(1, 2)]]]) == sha256(b"1/2").hexdigest()
+    True
+    """
     digest = sha256()
     for number, columns in enumerate(inputs):
         entries = [f"{v.numerator:x}/{v.denominator:x}" for row in box(columns) for v in row]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from lightningalg.arguments import function
 from lightningalg.certificates import Certificate
 from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
@@ -15,6 +16,13 @@ from lightningalg.strata.singular import Progress, singular_locus, stated_locus
 
 def singular_points(network: Network, *, progress: Progress = lambda message: None) -> Certificate:
     """Return the certificate of the singular locus of Y for one attention layer.
+
+    Parameters
+    ----------
+    network
+        One attention layer with one head on two or more tokens.
+    progress
+        Told which strata are decided.
 
     Raises
     ------
@@ -34,6 +42,7 @@ def singular_points(network: Network, *, progress: Progress = lambda message: No
     >>> certificate.claim["rank_product_at_most_one"], certificate.claim["singular"]
     (False, [[0, 0, 0], [1, 1, 0], [1, 1, 1], [2, 1, 0], [2, 1, 1]])
     """
+    function(progress, "progress")
     found = singular_locus(single_layer(network), progress=progress)
     return Certificate(
         "singular-locus", {"network": network.to_json()}, found.claim(), found.witness(), provenance()
@@ -71,6 +80,13 @@ class SingularLocusClaim(AbstractClaim):
 
 
 def layer_of(certificate: Mapping[str, Any]) -> SingleLayer:
-    """Return the sizes of the one layer that a certificate is about."""
+    """Return the sizes of the one layer that a certificate is about.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> layer_of(singular_points(la.lightning((2, 1), (1,))).to_json())
+    SingleLayer(d=2, dprime=1, a=1)
+    """
     (layer,) = certificate["network"]["layers"]
     return SingleLayer(layer["d_in"], layer["d_out"], layer["rank"])

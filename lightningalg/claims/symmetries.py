@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
+from lightningalg.arguments import function, one_of
 from lightningalg.certificates import Certificate
+from lightningalg.certificates.sampling import validate_seed
 from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
-from lightningalg.engines.choose import linear_algebra
+from lightningalg.engines.choose import NAMES, linear_algebra
 from lightningalg.networks.network import Network, checked_network
 from lightningalg.networks.spec import network_from_table
 from lightningalg.rank.lower_bound import rank_lower_bound
@@ -67,6 +69,7 @@ def symmetries(
     >>> report.algebra, report.kernel_dimension, report.hidden
     ('gl_2 x gl_2 x gl_2 x torus^2', 14, 0)
     """
+    one_of(engine, "engine", NAMES)
     bound = best_upper_bound(network).value if checked_network(network).parameter_count else None
     return study.symmetries(
         network, choose=partial(linear_algebra, name=engine), seed=seed, degree=degree,
@@ -103,12 +106,14 @@ def symmetry_certificate(
     >>> certificate.claim["relation"], certificate.claim["rank"]
     ('fill the kernel', 14)
     """
-    choose = partial(linear_algebra, name=engine)
+    checked_network(network)
+    seed, choose = validate_seed(seed), partial(linear_algebra, name=one_of(engine, "engine", NAMES))
+    function(progress, "progress")
     target = best_upper_bound(network).value
-    lower = rank_lower_bound(network, target=target, choose=choose, seed=str(seed), progress=progress)
+    lower = rank_lower_bound(network, target=target, choose=choose, seed=seed, progress=progress)
     kernel = network.parameter_count - lower.witness.value
     found = algebra_witness(
-        network, kernel=kernel, choose=choose, bound_of=best_upper_bound, seed=str(seed)
+        network, kernel=kernel, choose=choose, bound_of=best_upper_bound, seed=seed
     )  # fmt: skip
     factors = found.factors
     claim = {
@@ -121,7 +126,7 @@ def symmetry_certificate(
     witness = {"lower_bound": lower.witness.to_json(), "symmetries": found.steps}
     return Certificate(
         "symmetry-algebra", {"network": network.to_json()}, claim, witness,
-        provenance(engine=lower.engine, seed=str(seed)),
+        provenance(engine=lower.engine, seed=seed),
     )  # fmt: skip
 
 

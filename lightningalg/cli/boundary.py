@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lightningalg.cli.options import echo_json, network_from_options, network_options
+from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
 
 if TYPE_CHECKING:
     from lightningalg.certificates import Certificate
@@ -42,6 +42,7 @@ def command(out: str | None, as_json: bool, **network_flags: Any) -> int:
     from lightningalg.claims.boundary import boundary
     from lightningalg.networks.families import described
 
+    Progress("deciding the orbits")
     certificate = boundary(network)
     if out is not None:
         write_atomically(Path(out), certificate.to_text() + "\n")

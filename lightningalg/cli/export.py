@@ -8,7 +8,7 @@ import click
 
 from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, write_atomically
-from lightningalg.cli.options import echo_json
+from lightningalg.cli.options import Progress, echo_json
 from lightningalg.errors import InputError
 
 
@@ -34,6 +34,7 @@ def command(file: str, out: str, as_json: bool) -> int:
     """
     if Path(out).suffix != ".v":
         raise click.UsageError(f"--out {out!r}: the name must end in .v")
+    Progress("verifying the certificate, then writing the file")
     path = Path(file)
     (answer,) = check_files([path])
     if answer["verdict"] == "invalid":

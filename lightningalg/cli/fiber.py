@@ -59,7 +59,7 @@ def command(
     from lightningalg.fibres.files import read_point
     from lightningalg.fibres.points import generated_point
 
-    progress = Progress()
+    progress = Progress("generating weights of full ranks" if point is None else "reading the point")
     given = (
         generated_point(network, validate_seed(seed)) if point is None else read_point(Path(point), network)
     )

@@ -13,16 +13,16 @@ import click
 
 from lightningalg.cli.options import CommandGroup
 from lightningalg.cli.outputs import with_distinct_files
-from lightningalg.cli.supervise import supervised, with_limits
+from lightningalg.cli.supervise import EXIT_INTERRUPTED, ending_signals, supervised, with_limits
 from lightningalg.errors import ContradictionError, LightningAlgError
 
 #: one module for each command; imported when it is called or listed
 _COMMANDS = (
     "dimension", "symmetries", "fiber", "recover", "singular", "boundary", "membership", "invariants",
-    "picture", "verify", "prove", "export", "worksheet", "report", "sweep", "doctor",
+    "picture", "verify", "prove", "export", "worksheet", "report", "book", "sweep", "reference", "doctor",
 )  # fmt: skip
 
-EXIT_OK, EXIT_NO, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
+EXIT_OK, EXIT_NO, EXIT_BAD_INPUT = 0, 1, 2
 
 
 class _LazyGroup(CommandGroup):
@@ -47,7 +47,8 @@ class _LazyGroup(CommandGroup):
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit code: 0 success, 1 the mathematics says no, 2 bad input or a missing program.",
+    epilog="Exit code: 0 success, 1 the mathematics says no, 2 bad input, a missing program or a limit "
+    "reached; ended by a signal: 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP.",
 )
 @click.version_option(package_name="lightningalg")
 def cli() -> None:
@@ -82,7 +83,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _fail("out of memory")
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
+        with contextlib.suppress(OSError):  # the terminal may have gone
+            click.echo("interrupted", err=True)
         return EXIT_INTERRUPTED
     except OSError as error:  # standard output is full, no more processes, ...
         _drop_output()
@@ -121,7 +123,8 @@ def main() -> None:
 
 
 def _run_here() -> int:
-    # the end of a batch job is announced by SIGTERM: stop as for Ctrl-C, keeping what is finished
-    signal.signal(signal.SIGTERM, _interrupt)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # the end of a batch job is announced by SIGTERM, that of a terminal by SIGHUP: stop as for Ctrl-C,
+    # keeping what is finished
+    for number in ending_signals():
+        signal.signal(number, _interrupt)
     return run()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lightningalg.cli.options import echo_json, network_from_options, network_options
+from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
 
 if TYPE_CHECKING:
     from lightningalg.strata.membership import Membership
@@ -60,6 +60,7 @@ def command(tensor: str, out: str | None, as_json: bool, **network_flags: Any) -
     from lightningalg.strata.tensor_file import read_tensor
 
     layer = single_layer(network)
+    Progress("looking for weights")
     answer, certificate = tensor_membership(network, read_tensor(Path(tensor), layer))
     if out is not None:
         write_atomically(Path(out), certificate.to_text() + "\n")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,8 @@ from lightningalg.networks.spec import KINDS, from_toml, network_from_table
 MAX_NETWORK_BYTES = 16 * 2**20
 #: longest time limit; the system's calls refuse much longer ones
 MAX_SECONDS = 1e6
+#: GiB of address space with which every command can start: Python, numpy and its buffers take 0.3
+MIN_MEMORY = 0.5
 
 
 class CommandGroup(click.Group):
@@ -151,15 +156,39 @@ def echo_json(value: Any) -> None:
 
 
 class Progress:
-    """Tells on stderr what is being done, but only once two seconds have passed."""
+    """Tells on stderr what is being done: after two seconds, and every fifteen seconds of silence.
 
-    def __init__(self) -> None:
-        import time
+    A thread does that, so that a step which reports nothing by itself is named too. It ends with the command.
+    """
 
-        self._clock = time.monotonic
-        self._start = self._clock()
+    FIRST, SILENCE = 2.0, 15.0
+
+    def __init__(self, message: str = "working") -> None:
+        self._message = message
+        self._start = self._told = time.monotonic()
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        context = click.get_current_context(silent=True)
+        if context is not None:
+            context.call_on_close(self._ended.set)
+            threading.Thread(target=self._watch, daemon=True).start()
 
     def __call__(self, message: str) -> None:
-        elapsed = self._clock() - self._start
-        if elapsed >= 2:
-            click.echo(f"[{elapsed:5.1f} s] {message}", err=True)
+        with self._lock:
+            self._message = message
+            if time.monotonic() - self._start >= self.FIRST:
+                self._tell()
+
+    def _tell(self) -> None:
+        self._told = time.monotonic()
+        click.echo(f"[{self._told - self._start:5.1f} s] {self._message}", err=True)
+
+    def _watch(self) -> None:
+        due = self._start + self.FIRST
+        while not self._ended.wait(max(0.0, due - time.monotonic())):
+            with self._lock:
+                silent = self._told == self._start or time.monotonic() - self._told >= self.SILENCE
+                if silent and not self._ended.is_set():
+                    with contextlib.suppress(OSError, ValueError):  # nobody reads it any more
+                        self._tell()
+                due = self._told + self.SILENCE

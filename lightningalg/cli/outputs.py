@@ -12,7 +12,8 @@ import click
 from lightningalg.errors import InputError
 
 _INPUTS = ("network_file", "point", "tensor", "table", "spec", "file", "files")
-_OUTPUTS = ("out", "ask", "export_to", "exports", "store_file")
+_OUTPUTS = ("out", "ask", "export_to", "exports", "store_file", "folder")
+_OPTIONS = {"export_to": "--export", "exports": "--export", "store_file": "--store", "folder": "the folder"}
 
 
 def with_distinct_files(command: click.Command) -> click.Command:
@@ -24,11 +25,35 @@ def with_distinct_files(command: click.Command) -> click.Command:
     original = command.invoke
 
     def invoke(ctx: click.Context) -> Any:
+        check_names(ctx.params)
         check_distinct(ctx.params)
         return original(ctx)
 
     command.invoke = invoke  # type: ignore[method-assign]
     return command
+
+
+def check_names(parameters: Mapping[str, Any]) -> None:
+    """Refuse outputs that no shell user means: an empty name (of a variable not set), and ``-``.
+
+    Raises
+    ------
+    InputError
+        Saying what to write instead.
+
+    Examples
+    --------
+    >>> check_names({"out": "-"})
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: --out -: results go to files; ./- is a file of that name
+    """
+    for key in _OUTPUTS:
+        option = _OPTIONS.get(key, f"--{key}")
+        for name in _named(parameters, (key,)):
+            if name.strip() == "":
+                raise InputError(f"{option} {name!r}: the name is empty; give the name of a file or folder")
+            if name == "-":
+                raise InputError(f"{option} -: results go to files; ./- is a file of that name")
 
 
 def check_distinct(parameters: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lightningalg.cli.options import echo_json, network_from_options, network_options
+from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
 from lightningalg.errors import InputError
 
 
@@ -45,6 +45,7 @@ def command(out: str, name: str | None, no_caption: bool, as_json: bool, **netwo
     from lightningalg.invariants.slices import slice_of
     from lightningalg.render.plots import draw_slice
 
+    Progress("drawing")
     picture = slice_of(network, name)
     write_atomically(Path(out), draw_slice(picture, form, caption=not no_caption))
     if as_json:

@@ -29,12 +29,12 @@ def counted_progress() -> Iterator[Report]:
 
 
 def _lines() -> Report:
-    last = time.monotonic()
+    last = time.monotonic() - 3  # the first one after two seconds
 
     def report(done: int, total: int, what: str) -> None:
         nonlocal last
         if time.monotonic() - last >= 5:
-            last = time.monotonic()
+            last = time.monotonic() - 3  # the first one after two seconds
             click.echo(f"{done}/{total} {what}", err=True)
 
     return report

@@ -8,7 +8,8 @@ import click
 
 from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, write_atomically
-from lightningalg.cli.options import MAX_SECONDS, Finite, echo_json
+from lightningalg.cli.options import MAX_SECONDS, Finite, Progress, echo_json
+from lightningalg.cli.supervise import set_timeout
 from lightningalg.errors import InputError
 
 
@@ -20,10 +21,23 @@ from lightningalg.errors import InputError
 @click.option("--pdf", is_flag=True, help="Also run LaTeX; the PDF goes next to F.tex.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
 @click.option("--title", metavar="TEXT", help="Title of the article.")
-@click.option("--timeout", type=Finite(min=1, max=MAX_SECONDS), default=120, show_default=True,
-              metavar="SECONDS", help="For LaTeX.")  # fmt: skip
+@click.option(
+    "--lang",
+    default="en",
+    show_default=True,
+    metavar="en|es",
+    help="Language of the article: English or Spanish.",
+)
+@click.option("--timeout", type=Finite(min=1, max=MAX_SECONDS), metavar="SECONDS", callback=set_timeout,
+              help="End the command after so long (LaTeX alone: 120, unless this is given).")  # fmt: skip
 def command(
-    files: tuple[str, ...], out: str | None, pdf: bool, as_json: bool, title: str | None, timeout: float
+    files: tuple[str, ...],
+    out: str | None,
+    pdf: bool,
+    as_json: bool,
+    title: str | None,
+    lang: str,
+    timeout: float | None,
 ) -> int:
     """Print the proof that certificates carry as a self-contained LaTeX article.
 
@@ -33,12 +47,17 @@ def command(
     Example:
       lightningalg dimension --widths 4,2,4 --ranks 2,1 --out cert.json
       lightningalg prove cert.json --out proof.tex --pdf
+      lightningalg prove cert.json --lang es --out demostracion.tex
     """
+    from lightningalg.render.latex import compile_pdf, known_language, render_proof
+
+    known_language(lang)
     if pdf and out is None:
         raise click.UsageError("--pdf needs --out F.tex, so that the PDF has a place")
     if out is not None and Path(out).suffix != ".tex":
         raise click.UsageError(f"--out {out!r}: the name must end in .tex")
     paths = [Path(name) for name in files]
+    progress = Progress("verifying the certificates")
     problems = {
         answer["verdict"]: f"{path} is {explain(answer)}; there is nothing to prove"
         for path, answer in zip(paths, check_files(paths), strict=True)
@@ -50,15 +69,15 @@ def command(
     if problems:
         raise InputError(next(iter(problems.values())))
     certificates = [read_certificate(path) for path in paths]
-    from lightningalg.render.latex import compile_pdf, render_proof
-
-    article = render_proof(certificates, title=title)
+    progress("writing the article")
+    article = render_proof(certificates, title=title, lang=lang)
     written = []
     if out is not None:
         write_atomically(Path(out), article)
         written.append(out)
     if out is not None and pdf:
-        written.append(str(compile_pdf(Path(out), timeout=timeout)))
+        progress("running LaTeX")
+        written.append(str(compile_pdf(Path(out), timeout=timeout or 120.0)))
     if as_json:
         hashes = [certificate["sha256"] for certificate in certificates]
         echo_json({"certificates": hashes, "written": written, "article": None if out else article})

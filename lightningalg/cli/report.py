@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import click
@@ -17,15 +18,23 @@ from lightningalg.errors import InputError
 @click.option("--title", default="lightningalg: certificates of a run", show_default=True, metavar="TEXT",
               help="Title of the report.")  # fmt: skip
 @click.option("--pdf", is_flag=True, help="Also run LaTeX on every proof, so that the pages show them.")
+@click.option(
+    "--slices/--no-slices",
+    default=True,
+    show_default=True,
+    help="Draw slices of single layers (a few seconds; they need matplotlib).",
+)
 @click.option("--timeout", type=Finite(min=1, max=MAX_SECONDS), default=120, show_default=True,
               metavar="SECONDS", help="For LaTeX, each proof.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else.")
-def command(folder: str, title: str, pdf: bool, timeout: float, as_json: bool) -> int:
+def command(folder: str, title: str, pdf: bool, slices: bool, timeout: float, as_json: bool) -> int:
     """Write a static report of a worksheet run: open DIR/report/index.html in any browser.
 
     DIR is the folder that "worksheet run --out DIR" filled. The pages hold a table of verdicts with filter
-    and sorting, a page for each claim with statement, proof, certificates and figures. They need no network;
-    DIR can be copied or published as it is.
+    and sorting, the paper's statements, and a page for each claim with statement, proof, certificates and
+    figures. They need no network; DIR can be copied or published as it is. Certificates are compared with
+    what the run recorded: an instance whose file is missing or altered is open in the report. This does not
+    check them; "verify" does.
 
     \b
     Example:
@@ -34,40 +43,71 @@ def command(folder: str, title: str, pdf: bool, timeout: float, as_json: bool) -
     """
     from lightningalg.render.html import render_report
     from lightningalg.worksheets.report import read_report
+    from lightningalg.worksheets.report_files import leads_out
 
-    start, progress = time.perf_counter(), Progress()
+    start, progress = time.perf_counter(), _Seldom(Progress())
     path = Path(folder)
-    report = read_report(path, title=title)
     if pdf:
-        _compile(path, report.claims, timeout, progress)
-        report = read_report(path, title=title)
+        _compile(path, timeout, progress.progress)
+    report = read_report(path, title=title, slices=slices, progress=progress)
     target = path / "report"
-    pages = render_report(report)
+    pages = render_report(report, progress)
+    for name in pages:
+        if leads_out(target / name, path):  # the folder may come from a stranger: write nowhere else
+            raise InputError(f"{target / name} is a symbolic link that leads out of {path}: remove it first")
     for name, content in pages.items():
         write_atomically(target / name, content)
+    _remove_others(target, pages)
     index = target / "index.html"
     seconds = round(time.perf_counter() - start, 2)
     if as_json:
         echo_json(
             {"index": str(index), "pages": len(pages), "claims": len(report.claims),
-             "certificates": report.certificates, "seconds": seconds}
+             "certificates": report.certificates, "damaged": len(report.damaged),
+             "bytes": sum(len(c if isinstance(c, bytes) else c.encode()) for c in pages.values()),
+             "seconds": seconds}
         )  # fmt: skip
     else:
+        for claim, row in report.damaged:
+            click.echo(f"{claim.key} {row.name}: {row.damage}", err=True)
         click.echo(f"{len(report.claims)} claims, {report.certificates} certificates, {seconds} s -> {index}")
     return 0
 
 
-def _compile(folder: Path, claims: tuple, timeout: float, progress: Progress) -> None:
+def _remove_others(target: Path, pages: Collection[str]) -> None:
+    """Remove pages that an earlier report wrote for claims which the run no longer has."""
+    for path in (target / "claims").glob("*.html"):
+        if f"claims/{path.name}" in pages or path.is_symlink() or not path.is_file():
+            continue
+        with path.open("rb") as stream:
+            stream.seek(max(0, path.stat().st_size - 1000))
+            ours = b"Written by <code>lightningalg report</code>" in stream.read()
+        if ours:
+            path.unlink()
+
+
+class _Seldom:
+    """Pass on a line of progress, but at most one a second."""
+
+    def __init__(self, progress: Progress):
+        self.progress, self.last = progress, time.monotonic()
+
+    def __call__(self, text: str) -> None:
+        if time.monotonic() - self.last >= 1:
+            self.last = time.monotonic()
+            self.progress(text)
+
+
+def _compile(folder: Path, timeout: float, progress: Progress) -> None:
     """Run LaTeX on the proofs whose PDF is absent or older than its text."""
     from lightningalg.render.latex import compile_pdf
+    from lightningalg.worksheets.report import proofs_of
 
-    for number, claim in enumerate(claims, start=1):
-        if not claim.proof:
-            continue
-        proof = folder / claim.proof.removeprefix("../../")
+    proofs = proofs_of(folder)
+    for number, proof in enumerate(proofs, start=1):
         target = proof.with_suffix(".pdf")
         if not proof.is_file():
             raise InputError(f"proof {proof}: no such file; run the worksheets again")
         if not target.is_file() or target.stat().st_mtime < proof.stat().st_mtime:
-            progress(f"LaTeX: {claim.key} ({number} of {len(claims)})")
+            progress(f"LaTeX: {proof.parent.name}/{proof.stem} ({number} of {len(proofs)})")
             compile_pdf(proof, timeout=timeout)

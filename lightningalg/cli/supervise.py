@@ -16,17 +16,32 @@ import struct
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import click
 
-from lightningalg.cli.options import MAX_SECONDS, Finite
+from lightningalg.cli.options import MAX_SECONDS, MIN_MEMORY, Finite
 
 _TIMEOUT = struct.Struct("d")
 #: seconds that a command has to end by itself after Ctrl-C or SIGTERM
 _GRACE = 10.0
 
+#: MiB of address space for each thread of OpenBLAS, with its stack
+_THREAD = 64
+
 _PR_SET_PDEATHSIG = 1
+
+#: how a child says that a signal has ended it; the caller is told which
+EXIT_INTERRUPTED = 130
+
+
+def ending_signals() -> list[int]:
+    """Return the signals that end a command in order, keeping what is finished."""
+    found: list[int] = [signal.SIGINT, signal.SIGTERM]
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:  # ignored under nohup
+        found.append(hangup)
+    return found
 
 
 class _Limits:
@@ -51,6 +66,11 @@ def set_memory(ctx: click.Context, param: click.Parameter, value: float | None) 
         wanted = int(value * 2**30)
         limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+        # OpenBLAS reserves some 40 MiB for every thread as it is loaded, one for each core unless it is told:
+        # on a machine of many cores that alone may be beyond the limit. numpy has not been imported yet.
+        threads = max(1, int((value - MIN_MEMORY) * 1024 / _THREAD))
+        if threads < (os.cpu_count() or 1):
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", str(threads))
     return value
 
 
@@ -67,7 +87,7 @@ def with_limits(command: click.Command) -> click.Command:
             expose_value=False, help="End the command after so long, with exit code 2.",
         ),
         click.Option(
-            ["--memory"], type=Finite(min=0.25, max=1e6), metavar="GIB", callback=set_memory,
+            ["--memory"], type=Finite(min=MIN_MEMORY, max=1e6), metavar="GIB", callback=set_memory,
             expose_value=False, help="Limit of the address space of every process of the command.",
         ),
     )  # fmt: skip
@@ -78,8 +98,9 @@ def with_limits(command: click.Command) -> click.Command:
 def supervised(function: Callable[[], int]) -> int:
     """Return the exit code of ``function``, run in a child process of a group of its own.
 
-    Ctrl-C and SIGTERM are passed on; after ten seconds the whole group is killed. It is killed as well when
-    its time is over or, on Linux, when this process dies.
+    Ctrl-C, SIGTERM and SIGHUP are passed on to the child; after ten seconds the whole group is killed. It is
+    killed as well when its time is over, when the child has ended, and when this process dies. A command that
+    a signal ends has exit code 128 + its number: 130, 143, 129.
     """
     if not hasattr(os, "fork"):
         return function()
@@ -87,14 +108,17 @@ def supervised(function: Callable[[], int]) -> int:
     sys.stderr.flush()
     reading, writing = os.pipe()
     parent = os.getpid()
+    # what arrives before this process can pass it on has to wait
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ending_signals())
     child = os.fork()
     if child == 0:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         _run_child(function, parent, reading, writing)
     os.close(writing)
     with contextlib.suppress(OSError):  # both sides do it, so that it is done before either goes on
         os.setpgid(child, child)
-    with open(reading, "rb", buffering=0) as control:
-        return _Watch(child, control.fileno()).wait()
+    with open(reading, "rb", buffering=0) as control, _guarded(child, control.fileno()):
+        return _Watch(child, control.fileno()).wait(mask)
 
 
 def _run_child(function: Callable[[], int], parent: int, reading: int, writing: int) -> None:
@@ -114,7 +138,7 @@ def _run_child(function: Callable[[], int], parent: int, reading: int, writing: 
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
     except KeyboardInterrupt:
-        code = _say("interrupted", 130, prefix="")
+        code = _say("interrupted", EXIT_INTERRUPTED, prefix="")
     except BaseException as error:  # a defect of this package
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{os.path.basename(frame.filename)}, line {frame.lineno}"
@@ -133,6 +157,44 @@ def _die_with(parent: int) -> None:
         os._exit(2)
 
 
+@contextlib.contextmanager
+def _guarded(child: int, control: int) -> Iterator[None]:
+    """Let another process kill the child's group should this one be killed.
+
+    A process that SIGKILL ends can do nothing for those it started. What the kernel does on Linux, see
+    ``_die_with``, reaches the child, but not what that has started.
+    """
+    reading, writing = os.pipe()
+    guard = os.fork()
+    if guard == 0:
+        _run_guard(child, reading, (control, writing))
+    os.close(reading)
+    with contextlib.suppress(OSError):
+        os.setpgid(guard, guard)
+    try:
+        yield
+    finally:
+        os.kill(guard, signal.SIGKILL)  # nobody has waited for it: the number is still its own
+        os.waitpid(guard, 0)
+        os.close(writing)
+
+
+def _run_guard(child: int, reading: int, others: tuple[int, ...]) -> None:
+    """Wait for the end of the pipe's other side, then kill the child's group and end this process."""
+    try:
+        with contextlib.suppress(OSError):
+            os.setpgid(0, 0)  # a terminal's signals, and one to the caller's group, are not for the guard
+        for number in ending_signals():
+            signal.signal(number, signal.SIG_IGN)
+        for descriptor in (0, 1, 2, *others):  # who reads our output shall not wait for the guard
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+        os.read(reading, 1)
+        os.killpg(child, signal.SIGKILL)
+    finally:
+        os._exit(0)
+
+
 class _Watch:
     """Waits for the child, passes signals on and enforces the time limit."""
 
@@ -142,11 +204,19 @@ class _Watch:
         self.deadline: float | None = None
         self.expired = False
         self.passed_on = 0
+        self.ending = False
+        self.woken = -1
 
-    def wait(self) -> int:
-        """Return the exit code to end with."""
-        for number in (signal.SIGINT, signal.SIGTERM):
+    def wait(self, mask: set[signal.Signals | int]) -> int:
+        """Return the exit code to end with; ``mask`` is that of signals as it was before the fork."""
+        # a signal makes the pipe readable: without it ``select`` would go on after the handler, for as long
+        # as it was told before there was a deadline
+        self.woken, waking = os.pipe()
+        os.set_blocking(waking, False)
+        signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
+        for number in ending_signals():
             signal.signal(number, self._pass_on)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         status = None
         while status is None:
             self._listen()
@@ -162,8 +232,10 @@ class _Watch:
     def _listen(self) -> None:
         """Sleep until the child says something or ends (its side of the pipe is closed) or time is over."""
         left = 3600.0 if self.deadline is None else max(0.0, self.deadline - time.monotonic())
-        readable, _, _ = select.select([self.control], [], [], min(left, 3600.0))
-        if not readable:
+        readable, _, _ = select.select([self.control, self.woken], [], [], min(left, 3600.0))
+        if self.woken in readable:
+            os.read(self.woken, 512)
+        if self.control not in readable:
             return
         message = os.read(self.control, _TIMEOUT.size)
         if len(message) == _TIMEOUT.size:
@@ -173,9 +245,13 @@ class _Watch:
             time.sleep(0.002)
 
     def _pass_on(self, number: int, frame: object) -> None:
-        self.passed_on = number
-        self._kill(number)
-        self.deadline = time.monotonic() + _GRACE
+        """Tell the child alone: it stops what it has started, in an order that loses no result."""
+        self.passed_on = self.passed_on or number
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.child, number)
+        if not self.ending:
+            self.ending = True
+            self.deadline = time.monotonic() + _GRACE
 
     def _kill(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -185,9 +261,10 @@ class _Watch:
         if self.expired:
             return _say(f"not finished within {self.timeout:g} s (--timeout)", 2)
         if os.WIFEXITED(status):
-            return os.WEXITSTATUS(status)
+            code = os.WEXITSTATUS(status)
+            return 128 + self.passed_on if self.passed_on and code == EXIT_INTERRUPTED else code
         if self.passed_on:
-            return _say("interrupted", 130, prefix="")
+            return _say("interrupted", 128 + self.passed_on, prefix="")
         number = os.WTERMSIG(status)
         if number == signal.SIGKILL:
             return _say("the computation was killed, most likely for want of memory", 2)

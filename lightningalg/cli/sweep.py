@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lightningalg.certificates.files import write_atomically
-from lightningalg.cli.options import MAX_SECONDS, Finite, echo_json
+from lightningalg.cli.options import MAX_SECONDS, MIN_MEMORY, Finite, echo_json
 from lightningalg.cli.progress import counted_progress
 from lightningalg.errors import InputError
 
@@ -37,9 +37,11 @@ if TYPE_CHECKING:
 )
 @click.option("--timeout", type=Finite(min=0.1, max=MAX_SECONDS), default=600, show_default=True,
               metavar="SECONDS", help="For each architecture, on local processes.")  # fmt: skip
-@click.option("--memory", type=Finite(min=0.25, max=1e6), default=4, show_default=True, metavar="GIB",
+@click.option("--memory", type=Finite(min=MIN_MEMORY, max=1e6), default=4, show_default=True, metavar="GIB",
               help="For each local process.")  # fmt: skip
 @click.option("--retry", is_flag=True, help="Try again what failed before.")
+@click.option("--resume/--force", "resume", default=True,
+              help="Go on where the last run ended (default), or certify everything again.")  # fmt: skip
 @click.option("--seed", default="0", show_default=True, help="Decides points, inputs and functionals.")
 @click.option(
     "--export", "exports", multiple=True, metavar="FILE", help="Also write results: .csv or .parquet."
@@ -56,6 +58,7 @@ def command(
     timeout: float,
     memory: float,
     retry: bool,
+    resume: bool,
     seed: str,
     exports: tuple[str, ...],
     folder: str | None,
@@ -63,8 +66,11 @@ def command(
 ) -> int:
     """Certify the dimensions of many architectures into an SQLite file.
 
-    What the file has already is not computed again, however the last run ended: the same command goes on.
-    Every certificate is checked by the independent verifier. A sweep is a TOML file of families:
+    What the file has already is not computed again, however the last run ended: the same command goes on
+    (--force computes it again; a result is replaced by a new one, never by a failure). A store serves one
+    sweep at a time. Every certificate is checked by the independent verifier.
+
+    A sweep is a TOML file of families:
 
     \b
       title = "Small lightning networks"
@@ -89,11 +95,10 @@ def command(
     from lightningalg.certificates.sampling import validate_seed
     from lightningalg.sweeps.run import run_sweep
     from lightningalg.sweeps.store import Store
-    from lightningalg.sweeps.tables import export
+    from lightningalg.sweeps.tables import check_export, export
 
     for name in exports:
-        if Path(name).suffix not in (".csv", ".parquet"):
-            raise InputError(f"--export {name!r}: accepted are names that end in .csv or .parquet")
+        check_export(name)
     if scheduler is not None and workers is not None:
         raise click.UsageError("--workers are processes here, --scheduler has its own: give one of them")
 
@@ -102,7 +107,7 @@ def command(
         with counted_progress() as progress:
             done = run_sweep(
                 wanted, store, seed=validate_seed(seed), workers=workers, scheduler=scheduler,
-                timeout=timeout, memory=memory, retry=retry, progress=progress,
+                timeout=timeout, memory=memory, retry=retry, force=not resume, progress=progress,
             )  # fmt: skip
         for name in exports:
             export(store.rows(), Path(name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from lightningalg.arguments import one_of
 from lightningalg.engines.base import AbstractIdealEngine, AbstractLinearAlgebra
 from lightningalg.engines.child_process import Limits
 from lightningalg.engines.ideal_data import Ideal
@@ -31,8 +32,7 @@ def linear_algebra(rows: int, columns: int, name: str = "auto") -> tuple[Abstrac
     >>> linear_algebra(10, 10)[0].name
     'flint'
     """
-    if name not in NAMES:
-        raise InputError(f"engine {name[:40]!r} is unknown: accepted are {', '.join(NAMES)}")
+    one_of(name, "engine", NAMES)
     if name == "flint" or (name == "auto" and rows * columns <= FLINT_ENTRIES):
         from lightningalg.engines.flint_engine import FlintLinearAlgebra
 
@@ -45,7 +45,13 @@ def linear_algebra(rows: int, columns: int, name: str = "auto") -> tuple[Abstrac
 
 
 def linear_algebra_for_any_prime() -> AbstractLinearAlgebra:
-    """Return the engine without the bound p < 2^23."""
+    """Return the engine without the bound p < 2^23.
+
+    Examples
+    --------
+    >>> linear_algebra_for_any_prime().name
+    'flint'
+    """
     from lightningalg.engines.flint_engine import FlintLinearAlgebra
 
     return FlintLinearAlgebra()
@@ -108,6 +114,13 @@ def first_answer(
     With the name ``auto`` an engine that is missing, crashes, reaches a limit or gives a wrong answer is
     named in that line, and the next one is asked. An engine asked for by name has no substitute.
 
+    Parameters
+    ----------
+    operation
+        What to ask of an engine.
+    need
+        As of ``ideal_engine``.
+
     Raises
     ------
     EngineError, UnsupportedError
@@ -124,7 +137,7 @@ def first_answer(
         try:
             answer = operation(engine)
         except (EngineError, UnsupportedError) as error:
-            if name != "auto":
+            if not isinstance(name, str) or name != "auto":
                 raise
             failures.append(str(error))
             last = error
@@ -139,10 +152,7 @@ def _candidates(
     if need not in _PREFERENCES or need == "large basis":
         raise InputError(f"need {need[:40]!r} is unknown")
     if name != "auto":
-        if name not in IDEAL_ENGINES:
-            raise InputError(
-                f"engine {name[:40]!r} is unknown: accepted are auto, {', '.join(IDEAL_ENGINES)}"
-            )
+        one_of(name, "engine", ("auto", *IDEAL_ENGINES))
         return [(_made(name, limits), "asked for")]
     if need == "basis" and ideal is not None and sum(map(len, ideal.generators)) > LARGE_TERMS:
         need = "large basis"

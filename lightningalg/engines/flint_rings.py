@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 import flint
 import numpy as np
 
+from lightningalg.arguments import is_flag, shown
 from lightningalg.engines.base import AbstractRing
 from lightningalg.engines.primes import is_prime
 from lightningalg.errors import InputError
@@ -44,10 +47,9 @@ def rational(value: object) -> flint.fmpq:
             raise InputError(f"{value[:60]!r} has denominator 0")
         return flint.fmpq(int(numerator), int(denominator or 1))
     if hasattr(value, "__index__") and not isinstance(value, (bool, np.bool_)):
-        return flint.fmpq(value.__index__())
-    raise InputError(
-        f"{str(value)[:60]!r} is not an exact rational: accepted are integers, fractions and 'p/q'"
-    )
+        with suppress(TypeError):  # arrays have the method, too
+            return flint.fmpq(value.__index__())
+    raise InputError(f"{shown(value)!r} is not an exact rational: accepted are integers, fractions and 'p/q'")
 
 
 def is_plain_number(value: object) -> bool:
@@ -62,7 +64,15 @@ def is_plain_number(value: object) -> bool:
 
 
 def refuse_inexact(value: object) -> None:
-    """Raise ``InputError`` for floating point numbers, also among elements of other rings."""
+    """Raise ``InputError`` for floating point numbers, also among elements of other rings.
+
+    Examples
+    --------
+    >>> refuse_inexact(3)
+    >>> refuse_inexact(0.5)
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: '0.5' is not an exact rational: accepted are integers, fractions and 'p/q'
+    """
     if isinstance(value, (float, complex, Decimal, np.inexact)):
         rational(value)
 
@@ -82,6 +92,12 @@ class RationalField(AbstractRing):
         return rational(value)
 
 
+def _is_small_prime(value: SupportsIndex) -> bool:
+    with suppress(TypeError):
+        return 2 <= index(value) < 2**63 and is_prime(index(value))
+    return False
+
+
 class PrimeField(AbstractRing):
     """GF(p) for any prime p below 2^63, elements ``flint.nmod``.
 
@@ -97,15 +113,9 @@ class PrimeField(AbstractRing):
     """
 
     def __init__(self, prime: int):
-        if (
-            isinstance(prime, bool)
-            or not isinstance(prime, int)
-            or not 2 <= prime < 2**63
-            or not is_prime(prime)
-        ):
-            shown = str(prime)[:60] if not isinstance(prime, int) or abs(prime) < 2**64 else "that number"
-            raise InputError(f"{shown} is not a prime below 2^63")
-        self.prime = prime
+        if is_flag(prime) or not hasattr(prime, "__index__") or not _is_small_prime(prime):
+            raise InputError(f"{shown(prime)} is not a prime below 2^63")
+        self.prime = prime = index(prime)
         self.name = f"GF({prime})"
 
     def convert(self, value: object) -> flint.nmod:
@@ -147,7 +157,18 @@ class PolynomialRing(AbstractRing):
         return self.context.constant(rational(value))
 
     def from_terms(self, terms: Mapping[tuple[int, ...], object]) -> flint.fmpq_mpoly:
-        """Return the polynomial with the given coefficient for each exponent vector."""
+        """Return the polynomial with the given coefficient for each exponent vector.
+
+        Parameters
+        ----------
+        terms
+            Exponent vectors to rational coefficients.
+
+        Raises
+        ------
+        InputError
+            If an exponent vector is not one of this ring.
+        """
         for exponents in terms:
             # FLINT drops the sign of negative exponents silently
             if len(exponents) != len(self.names) or min(exponents, default=0) < 0:
@@ -157,6 +178,11 @@ class PolynomialRing(AbstractRing):
 
 def rational_rank(rows: Sequence[Sequence[object]]) -> int:
     """Return the exact rank over QQ of a matrix of rationals.
+
+    Raises
+    ------
+    InputError
+        If there are no entries, or rows of different lengths.
 
     Examples
     --------

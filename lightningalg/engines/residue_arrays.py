@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from lightningalg.arguments import shown
 from lightningalg.engines.primes import is_prime
 from lightningalg.errors import InputError
 
@@ -42,8 +43,7 @@ class ResidueField:
     def __init__(self, prime: int):
         prime = int(prime) if isinstance(prime, np.integer) else prime
         if isinstance(prime, bool) or not isinstance(prime, int) or not 3 <= prime < PRIME_LIMIT:
-            shown = str(prime)[:60] if not isinstance(prime, int) or abs(prime) < 2**64 else "beyond 2^64"
-            raise InputError(f"prime {shown}: accepted are primes from 3 to {DEFAULT_PRIME}")
+            raise InputError(f"prime {shown(prime)}: accepted are primes from 3 to {DEFAULT_PRIME}")
         if not is_prime(prime):
             raise InputError(f"{prime} is not a prime: accepted are primes from 3 to {DEFAULT_PRIME}")
         self.prime = prime

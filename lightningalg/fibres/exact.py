@@ -5,10 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from lightningalg.engines.flint_rings import rational_rank
+from lightningalg.arguments import matrix_rows
+from lightningalg.engines.flint_rings import rational, rational_rank
 
 Vector = list[Fraction]
 Rows = list[list[Fraction]]
+
+
+def rational_rows(matrix: object, name: str) -> Rows:
+    """Return a matrix of integers, fractions and texts ``"p/q"`` as rows of ``Fraction``.
+
+    Raises
+    ------
+    InputError
+        If it is no matrix, or has other entries, such as floats.
+
+    Examples
+    --------
+    >>> rational_rows([["1/2", 3]], "A")
+    [[Fraction(1, 2), Fraction(3, 1)]]
+    """
+    return [[_fraction(entry) for entry in row] for row in matrix_rows(matrix, name)]
+
+
+def _fraction(entry: object) -> Fraction:
+    if isinstance(entry, Fraction):
+        return entry
+    number = rational(entry)
+    return Fraction(int(number.p), int(number.q))
 
 
 def product(left: Rows, right: Rows) -> Rows:

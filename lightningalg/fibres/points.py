@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from lightningalg.arguments import listed, mapping, shown
 from lightningalg.certificates.polynomials import encode_matrix, encode_rational
+from lightningalg.certificates.sampling import validate_seed
 from lightningalg.errors import InputError, TooLargeError, UnsupportedError
-from lightningalg.fibres.exact import Rows, product, rank, transpose
+from lightningalg.fibres.exact import Rows, product, rank, rational_rows, transpose
+from lightningalg.networks.base import positive_size, sizes
 from lightningalg.networks.families import attention_chain
-from lightningalg.networks.network import Network
+from lightningalg.networks.network import Network, checked_network
 
 #: entries of all weight matrices together; a point is written out in its certificate
 MAX_ENTRIES = 200_000
@@ -54,7 +57,7 @@ class Architecture:
         return tuple(min(self.widths[: i + 1]) for i in range(self.depth))
 
     def ambient_ranks(self) -> tuple[int, ...]:
-        """``min(a_i, d_0)``."""
+        """Return ``min(a_i, d_0)`` for each layer."""
         return tuple(min(a, self.widths[0]) for a in self.ranks)
 
 
@@ -107,7 +110,19 @@ class VirtualPoint:
 
 
 def span_dimensions(M: Sequence[Rows], L: Rows, caps: Sequence[int]) -> list[int]:
-    """Return the dimensions of ``T_i``; where everything is already spanned nothing is eliminated."""
+    """Return the dimensions of ``T_i``; where everything is already spanned nothing is eliminated.
+
+    Parameters
+    ----------
+    caps
+        The largest possible ones.
+
+    Examples
+    --------
+    >>> one, zero = Fraction(1), Fraction(0)
+    >>> span_dimensions([[[one, zero], [zero, zero]]], [[one, zero]], [2])
+    [1]
+    """
     d = len(L[0])
     found = []
     rows: Rows = list(L)
@@ -146,7 +161,7 @@ class WeightsPoint:
         return {"space": "weights", "network": self.network.to_json(), "weights": flat}
 
 
-def generated_point(network: Network, seed: str) -> WeightsPoint:
+def generated_point(network: Network, seed: str | int) -> WeightsPoint:
     """Return weights with entries of absolute value 20 to 40, all of full rank, by a seed.
 
     Raises
@@ -163,7 +178,8 @@ def generated_point(network: Network, seed: str) -> WeightsPoint:
     >>> [rank(matrix) for matrix in point.virtual().M]
     [2, 1]
     """
-    Architecture.of(network)
+    Architecture.of(checked_network(network))
+    seed = validate_seed(seed)
     if network.parameter_count > MAX_ENTRIES:
         raise TooLargeError(f"{network.parameter_count} weights: points have at most {MAX_ENTRIES}")
     chance = random.Random(f"lightningalg point {seed}")
@@ -196,33 +212,66 @@ def virtual_from_tables(
 ) -> VirtualPoint:
     """Return a point from plain matrices; ``ranks=None``: all matrices are allowed.
 
+    Parameters
+    ----------
+    widths, ranks, tokens
+        The architecture; without ranks all are allowed.
+    M, L
+        ``M_1, ..., M_l`` (d_0 x d_0) and ``L`` (d_l x d_0): rows of integers, fractions or texts "p/q".
+
+    Raises
+    ------
+    InputError
+        If sizes, shapes or ranks do not fit.
+
     Examples
     --------
     >>> one = Fraction(1)
     >>> virtual_from_tables((1, 1), None, 2, [[[one]]], [[one]]).spans()
     [1]
     """
-    allowed = tuple(ranks) if ranks is not None else (widths[0],) * (len(widths) - 1)
-    return VirtualPoint(Architecture(tuple(widths), allowed, tokens), tuple(M), L)
+    widths = sizes(widths, "widths")
+    if len(widths) < 2:
+        raise InputError("widths: at least two are needed, d_0 and d_1")
+    allowed = sizes(ranks, "ranks") if ranks is not None else (widths[0],) * (len(widths) - 1)
+    architecture = Architecture(widths, allowed, positive_size(tokens, "tokens"))
+    matrices = [rational_rows(matrix, f"M_{i}") for i, matrix in enumerate(listed(M, "M", "matrices"), 1)]
+    return VirtualPoint(architecture, tuple(matrices), rational_rows(L, "L"))
+
+
+_EXAMPLE = '{"layer1": {"Q": [[1]], "K": [[1]], "V": [[1]]}}'
 
 
 def weights_from_table(network: Network, table: Mapping[str, Mapping[str, Rows]]) -> WeightsPoint:
     """Return weights from ``{layer id: {"Q": rows, "K": rows, "V": rows}}``.
 
+    Parameters
+    ----------
+    table
+        For each layer its three matrices: rows of integers, fractions or texts "p/q".
+
     Raises
     ------
     InputError
         Naming the layer and matrix that is missing, unknown or of another shape.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> table = {"layer1": {"Q": [[1]], "K": [[2]], "V": [["1/3"]]}}
+    >>> weights_from_table(la.lightning((1, 1), (1,)), table).virtual().M
+    ([[Fraction(2, 1)]],)
     """
-    Architecture.of(network)
-    for name in table:
+    Architecture.of(checked_network(network))
+    for name in mapping(table, "weights", _EXAMPLE):
         if name not in network.by_id:
-            raise InputError(f'weights of "{name[:60]}": layers are {", ".join(network.by_id)[:200]}')
+            raise InputError(f'weights of "{shown(name)}": layers are {", ".join(network.by_id)[:200]}')
     matrices = []
     for block in network.parameter_blocks:
-        rows = table.get(block.node, {}).get(block.name)
-        if rows is None:
+        given = mapping(table.get(block.node, {}), f'weights of "{block.node}"', _EXAMPLE).get(block.name)
+        if given is None:
             raise InputError(f'weights: layer "{block.node}" has no matrix {block.name}')
+        rows = rational_rows(given, f"{block.name} of {block.node}")
         if (len(rows), len(rows[0])) != block.shape:
             raise InputError(
                 f"weights: {block.name} of {block.node} is {len(rows)} x {len(rows[0])}; "

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from lightningalg.arguments import instance, listed
 from lightningalg.certificates.polynomials import encode_matrix, encode_rational
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, ShapeError
 from lightningalg.fibres.exact import (
     Rows,
     Vector,
     is_zero,
     outer,
     rank_one_factors,
+    rational_rows,
     scaled,
     symmetric_part,
     transpose,
@@ -53,17 +55,43 @@ class ConjugatePair:
 def tensor_of(A: Rows, V: Rows) -> list[list[Rows]]:
     """Return the coefficients of ``V X X^T A X`` (MATH.md section 1).
 
+    Raises
+    ------
+    InputError, ShapeError
+        If A and V are no rational matrices, or their shapes do not fit.
+
     Examples
     --------
     >>> one = Fraction(1)
     >>> tensor_of([[one]], [[one]])
     [[[[Fraction(1, 1)]]]]
     """
+    A, V = rational_rows(A, "A"), rational_rows(V, "V")
+    if {len(A), len(A[0])} != {len(V[0])}:
+        raise ShapeError(f"A is {len(A)} x {len(A[0])} and V has {len(V[0])} columns: A is d x d, V d' x d")
     return [[symmetric_part(outer(row, column)) for column in transpose(A)] for row in V]
+
+
+def _checked(tensor: object, d: int, height: int) -> list[list[Rows]]:
+    """Return ``T[i][c]`` as matrices of ``Fraction``, once there are d' times d of them, each d x d."""
+    table = [listed(row, f"T[{i}]", "matrices") for i, row in enumerate(listed(tensor, "T", "lists"))]
+    if len(table) != height or any(len(row) != d for row in table):
+        raise ShapeError(f"T must be a list of {height} lists of {d} matrices, T[i][c]")
+    found = [[rational_rows(M, f"T[{i}][{c}]") for c, M in enumerate(row)] for i, row in enumerate(table)]
+    if any((len(M), len(M[0])) != (d, d) for row in found for M in row):
+        raise ShapeError(f"T[i][c] must be {d} x {d} matrices")
+    return found
 
 
 def factor_tensor(tensor: Tensor, architecture: Architecture) -> VirtualPoint | ConjugatePair:
     """Return rational ``(M_1, L) = (A, V)`` with these coefficients, or the conjugate pair that they are.
+
+    Parameters
+    ----------
+    tensor
+        ``T[i][c]``, as of ``tensor_of``.
+    architecture
+        Sizes of the layer.
 
     Raises
     ------
@@ -82,7 +110,11 @@ def factor_tensor(tensor: Tensor, architecture: Architecture) -> VirtualPoint | 
     >>> [[int(v) for v in row] for row in point.L]
     [[1, 2]]
     """
+    instance(
+        architecture, Architecture, "architecture", "an Architecture, such as Architecture((2, 1), (1,), 2)"
+    )
     d, height = architecture.widths[0], architecture.widths[-1]
+    tensor = _checked(tensor, d, height)
     zero = [[Fraction(0)] * d for _ in range(d)]
     place = next(((i, c) for i in range(height) for c in range(d) if not is_zero(tensor[i][c])), None)
     if place is None:

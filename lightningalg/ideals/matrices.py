@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
+from lightningalg.arguments import is_flag, matrix_rows, shown
 from lightningalg.errors import InputError
 
 Rational = int | Fraction
@@ -88,9 +89,10 @@ def rational_matrix(matrix: Matrix, name: str) -> list[list[Fraction]]:
     InputError
         If it is empty, ragged, or has an entry that is no integer or fraction.
     """
-    rows = [list(row) for row in matrix]
-    if not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
-        raise InputError(f"{name} is no matrix with equally long rows")
-    if any(isinstance(x, bool) or not isinstance(x, (int, Fraction)) for row in rows for x in row):
-        raise InputError(f"{name} has an entry that is neither an integer nor a Fraction")
-    return [[Fraction(x) for x in row] for row in rows]
+    return [[_fraction(x, name) for x in row] for row in matrix_rows(matrix, name)]
+
+
+def _fraction(value: Any, name: str) -> Fraction:
+    if not is_flag(value) and (isinstance(value, int | Fraction) or hasattr(value, "__index__")):
+        return value if isinstance(value, Fraction) else Fraction(value.__index__())
+    raise InputError(f"{name} has the entry {shown(value)!r}, which is neither an integer nor a Fraction")

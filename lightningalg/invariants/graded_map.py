@@ -15,7 +15,7 @@ import numpy as np
 
 from lightningalg.errors import TooLargeError, UnsupportedError
 from lightningalg.networks.families import Family, family
-from lightningalg.networks.network import Network
+from lightningalg.networks.network import Network, checked_network
 
 #: a monomial of the chart: numbers of variables, increasing, with repetition
 ChartMonomial = tuple[int, ...]
@@ -143,7 +143,7 @@ def graded_map(network: Network) -> GradedMap:
     >>> phi.blocks, phi.variables
     ((1, 2, 2), ('V_1_1', 'V_1_2', 'B_1_1', 'B_2_1', 'C_1_2'))
     """
-    standard = family(network)
+    standard = family(checked_network(network))
     if standard is None or standard.kind not in ("lightning", "monomial") or any(standard.residual):
         raise UnsupportedError(f"the equations of this network ({network}) are not supported: {SUPPORTED}")
     if standard.kind == "lightning" and len(standard.ranks) == 1:

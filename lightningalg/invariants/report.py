@@ -111,6 +111,34 @@ class InvariantsReport:
             EXACT if minimal else PROBABILISTIC,
         )
 
+    def __repr__(self) -> str:
+        return f"<InvariantsReport {self.counts} minimal generators in degrees 1, ...: {self.network}>"
+
+    def _repr_html_(self) -> str:
+        from lightningalg.display import html_table
+
+        rows = []
+        for number, count in enumerate(self.counts, start=1):
+            strengths = self.strengths(number)
+            parts = " + ".join(str(part) for part in self.representations(number)) or "-"
+            rows.append(
+                (
+                    number,
+                    count,
+                    parts,
+                    strengths.vanishing or "unknown",
+                    strengths.complete,
+                    strengths.minimal,
+                )
+            )
+        head = ("degree", "minimal generators", "representations", "vanishing", "complete", "minimal")
+        sentences = [f"{name[:1].upper()}{name[1:]}." for name in self.names]
+        if self.variety is not None:
+            variety = self.variety
+            size = f"dimension {variety.dimension}, degree {variety.degree}"
+            sentences.insert(0, f"Y has {size} in a space of dimension {variety.ambient}.")
+        return html_table(f"Equations of {self.network}", head, rows, " ".join(sentences))
+
     def to_json(self) -> dict[str, Any]:
         """Return the answer of ``invariants --json``."""
         variety, shown = self.variety, self.degree_from_hilbert
@@ -157,6 +185,13 @@ class InvariantsReport:
 def exponents(monomial: Sequence[int], size: int) -> tuple[int, ...]:
     """Return the exponent vector of a sorted tuple of coordinates.
 
+    Parameters
+    ----------
+    monomial
+        Numbers of coordinates, sorted.
+    size
+        The number of all coordinates.
+
     Examples
     --------
     >>> exponents((0, 2, 2), 3)
@@ -169,5 +204,16 @@ def exponents(monomial: Sequence[int], size: int) -> tuple[int, ...]:
 
 
 def encode(polynomial: Any, size: int) -> list[Any]:
-    """Return a polynomial in the coordinates as certificates spell it."""
+    """Return a polynomial in the coordinates as certificates spell it.
+
+    Parameters
+    ----------
+    size
+        The number of all coordinates.
+
+    Examples
+    --------
+    >>> encode({(0, 0): 3}, 2)
+    [[3, [2, 0]]]
+    """
     return encode_polynomial({exponents(monomial, size): value for monomial, value in polynomial.items()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from itertools import islice
 
+from lightningalg.arguments import flag, function, integer
 from lightningalg.certificates.sampling import validate_seed
 from lightningalg.engines.choose import linear_algebra
 from lightningalg.errors import TooLargeError
@@ -20,6 +21,8 @@ from lightningalg.invariants.weight_spaces import MAX_MONOMIALS
 from lightningalg.networks.families import family
 from lightningalg.networks.network import Network
 
+#: largest degree that may be asked for; far beyond what can be computed
+MAX_DEGREE = 64
 #: largest dimension for which the Hilbert function is followed to the degree of Y unasked
 _HILBERT_DIMENSION = 7
 
@@ -67,7 +70,12 @@ def invariants(
     >>> report.counts, report.variety.degree, report.minimal
     ([0, 0, 0, 1], 4, True)
     """
-    seed = validate_seed(seed)
+    seed, degree = validate_seed(seed), integer(degree, "degree", 1, MAX_DEGREE)
+    max_monomials = integer(max_monomials, "max_monomials", 1)
+    if hilbert is not None:
+        hilbert = integer(hilbert, "hilbert", 0, MAX_DEGREE)
+    proofs = flag(proofs, "proofs")
+    function(progress, "progress")
     phi = graded_map(network)
     standard = family(network)
     assert standard is not None

@@ -54,7 +54,7 @@ def check_size(phi: GradedMap, degree: int, limit: int) -> None:
     if count > limit:
         raise TooLargeError(
             f"{len(phi.names)} coordinates have {count:,} monomials of degree {degree}; accepted are at most "
-            f"{limit:,}: ask for a smaller --degree, or raise --max-monomials"
+            f"{limit:,}: ask for a smaller degree, or raise 'invariants --max-monomials'"
         )
 
 

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from lightningalg.arguments import listed, shown
 from lightningalg.engines.flint_rings import RationalField, is_plain_number
 from lightningalg.errors import InputError, ShapeError
 from lightningalg.maps.exponents import exponents
+from lightningalg.maps.values import computed, input_matrix
 from lightningalg.networks.matrix import Matrix
-from lightningalg.networks.network import Network
+from lightningalg.networks.network import Network, checked_network
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,13 @@ class FormalNumber:
         return FormalNumber(self.value * 0 + 1, self.exponentials)
 
     def exp(self) -> FormalNumber:
-        """Return the next exponential."""
+        """Return the next exponential.
+
+        Raises
+        ------
+        InputError
+            If there is none left.
+        """
         try:
             return FormalNumber(next(self.exponentials), self.exponentials)
         except StopIteration:
@@ -70,7 +78,7 @@ class AnalyticMap:
     """
 
     def __init__(self, network: Network):
-        self.network = network
+        self.network = checked_network(network)
 
     def __call__(self, theta: Sequence[Any], X: Sequence[Sequence[Any]] | Matrix) -> Matrix:
         """Return ``f_theta(X)`` over the ring of the values: floats, ``flint.arb``, or any with ``exp()``.
@@ -82,8 +90,7 @@ class AnalyticMap:
         ShapeError
             If there are not as many values as parameters, or X has the wrong shape.
         """
-        values = self._input(X)
-        return self.network.forward(self._matrices(theta), values)  # type: ignore[no-any-return]
+        return computed(self.network, self._matrices(theta), self._input(X))
 
     def formal(
         self, theta: Sequence[object], X: Sequence[Sequence[object]], exponentials: Sequence[object]
@@ -104,14 +111,14 @@ class AnalyticMap:
             For floats, or a wrong number of exponentials.
         """
         convert = RationalField().convert
-        source = self._expanded([convert(value) for value in exponentials])
+        source = self._expanded([convert(value) for value in listed(exponentials, "exponentials")])
 
         def formal(value: object) -> FormalNumber:
             if not is_plain_number(value):
-                raise InputError(f"{value!r}: formal evaluation takes rational numbers")
+                raise InputError(f"{shown(value)!r}: formal evaluation takes rational numbers")
             return FormalNumber(convert(value), source)
 
-        matrices = self._matrices([formal(value) for value in theta])
+        matrices = self._matrices([formal(value) for value in listed(theta, "theta")])
         value: Matrix = self.network.forward(matrices, self._input(X).map(formal))
         return value.map(lambda entry: entry.value)
 
@@ -122,6 +129,7 @@ class AnalyticMap:
         return iter([values[number] for table in known.numbers for number in table.ravel()])
 
     def _matrices(self, theta: Sequence[Any]) -> dict[tuple[str, str], Matrix]:
+        theta = listed(theta, "theta")
         if len(theta) != self.network.parameter_count:
             raise ShapeError(f"{len(theta)} values for {self.network.parameter_count} parameters")
         return {
@@ -132,10 +140,4 @@ class AnalyticMap:
         }
 
     def _input(self, X: Iterable[Iterable[Any]] | Matrix) -> Matrix:
-        values = X if isinstance(X, Matrix) else Matrix(X)
-        if values.shape != (self.network.width, self.network.tokens):
-            raise ShapeError(
-                f"input of shape {values.shape[0]} x {values.shape[1]}, "
-                f"but the network takes {self.network.width} x {self.network.tokens}"
-            )
-        return values
+        return input_matrix(self.network, X)

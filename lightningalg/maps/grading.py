@@ -28,6 +28,13 @@ class Degrees:
     input: int
     parameters: tuple[int, ...]
 
+    def _repr_html_(self) -> str:
+        from lightningalg.display import html_table
+
+        rows = [("input X", self.input)]
+        rows += [(f"matrix {number}", degree) for number, degree in enumerate(self.parameters, 1)]
+        return html_table("Degrees of every output entry", ("in", "degree"), rows)
+
     def __add__(self, other: Degrees) -> Degrees:
         if self != other:
             raise UnsupportedError(

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lightningalg.certificates.sampling import stream_values
+from lightningalg.arguments import flag, instance, integer, listed, matrix_rows, shown
+from lightningalg.certificates.sampling import stream_values, validate_seed
 from lightningalg.engines.base import AbstractRing
 from lightningalg.engines.flint_rings import (
     PolynomialRing,
@@ -20,15 +21,19 @@ from lightningalg.errors import InputError, LightningAlgError, ShapeError, TooLa
 from lightningalg.maps.closed_form import attention_coefficients, coefficient_count
 from lightningalg.maps.dual import Dual
 from lightningalg.maps.grading import TERM_LIMIT, Degrees, degrees_by_layer, predicted_terms
+from lightningalg.maps.values import computed, input_matrix
 from lightningalg.networks.families import attention_chain, has_softmax
 from lightningalg.networks.matrix import Matrix
-from lightningalg.networks.network import Network
+from lightningalg.networks.network import Network, checked_network
 
 if TYPE_CHECKING:
     import sympy
 
 #: largest predicted number of terms of all outputs together that is expanded unasked
 MAX_TERMS = 300_000
+
+#: largest coordinate of a random point
+MAX_BOUND = 2**30
 
 #: largest symbolic Jacobian, in entries; each takes about 1.4 kB
 MAX_ENTRIES = 300_000
@@ -60,9 +65,15 @@ class JacobianMatrix:
         return len(self.rows), len(self.ring.names)
 
     def at(self, point: Sequence[object]) -> tuple[tuple[Any, ...], ...]:
-        """Return the matrix at a rational point, entries ``flint.fmpq``."""
+        """Return the matrix at a rational point, entries ``flint.fmpq``.
+
+        Raises
+        ------
+        ShapeError, InputError
+            If there are not as many values as parameters, or one is no rational.
+        """
         field = RationalField()
-        values = [field.convert(value) for value in point]
+        values = [field.convert(value) for value in listed(point, "point")]
         if len(values) != len(self.ring.names):
             raise ShapeError(f"{len(values)} values for {len(self.ring.names)} parameters")
         return tuple(tuple(entry(*values) for entry in row) for row in self.rows)
@@ -97,10 +108,40 @@ class JacobianMatrix:
         """
         return [[bool(entry.to_dict()) for entry in row] for row in self.rows]
 
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        return f"<JacobianMatrix {rows} x {columns}>"
+
+    def _fits(self) -> bool:
+        """Whether the matrix itself can be shown."""
+        rows, columns = self.shape
+        return columns <= 12 and rows <= 30
+
+    def _repr_html_(self) -> str | None:
+        """Return a summary of a matrix that is too large to be shown in LaTeX, else ``None``."""
+        from lightningalg.display import html_table
+
+        if self._fits():
+            return None
+        rows, columns = self.shape
+        filled = sum(sum(row) for row in self.nonzero_pattern())
+        share = f"{100 * filled / (rows * columns):.1f} % of the entries"
+        facts = [
+            ("coordinates", f"{rows:,}", "rows"),
+            ("parameters", f"{columns:,}", f"columns: {', '.join(self.ring.names[:4])}, ..."),
+            ("not zero", f"{filled:,}", share),
+        ]
+        return html_table(
+            "Jacobian",
+            ("of it", "number", "remark"),
+            facts,
+            "rank_at(point) gives the exact rank at a point.",
+        )
+
     def _repr_latex_(self) -> str:
         """Return the matrix in LaTeX, or its size where it would not fit on a page."""
         rows, columns = self.shape
-        if columns > 12 or rows > 30:
+        if not self._fits():
             return rf"${rows} \times {columns}$ Jacobian"
         from lightningalg.engines.sympy_bridge import matrix_latex
 
@@ -133,7 +174,7 @@ class PolynomialMap:
     """
 
     def __init__(self, network: Network):
-        if has_softmax(network):
+        if has_softmax(checked_network(network)):
             raise InputError(
                 "normalised attention on two or more tokens is no polynomial map: use la.AnalyticMap, which "
                 "evaluates over floats, balls and formal exponentials"
@@ -166,11 +207,13 @@ class PolynomialMap:
             If values are missing or too many, or a name is unknown.
         """
         if isinstance(theta, Mapping):
-            unknown = [name for name in theta if name not in set(self.parameter_names)]
+            known = set(self.parameter_names)
+            unknown = [shown(name) for name in theta if not isinstance(name, str) or name not in known]
             missing = [name for name in self.parameter_names if name not in theta]
             if unknown or missing:
                 raise InputError(f"unknown parameters {unknown[:3]}, missing parameters {missing[:3]}")
             theta = [theta[name] for name in self.parameter_names]
+        theta = listed(theta, "theta", "numbers, or mappings from parameter names")
         if len(theta) != len(self.parameter_names):
             raise ShapeError(f"{len(theta)} values for {len(self.parameter_names)} parameters")
         return {
@@ -206,12 +249,7 @@ class PolynomialMap:
         ShapeError
             If X has the wrong shape.
         """
-        values = X if isinstance(X, Matrix) else _matrix(X)
-        if values.shape != (self.network.width, self.network.tokens):
-            raise ShapeError(
-                f"input of shape {values.shape[0]} x {values.shape[1]}, "
-                f"but the network takes {self.network.width} x {self.network.tokens}"
-            )
+        values = input_matrix(self.network, X)
         matrices = self.matrices(theta)
         if ring is None:
             entries = [entry for M in (values, *matrices.values()) for row in M.rows for entry in row]
@@ -220,20 +258,28 @@ class PolynomialMap:
             for entry in entries:
                 refuse_inexact(entry)
         if ring is not None:
+            instance(ring, AbstractRing, "ring", "a ring, such as RationalField() or PrimeField(7)")
             values = values.map(ring.convert)
             matrices = {key: matrix.map(ring.convert) for key, matrix in matrices.items()}
-        return self.network.forward(matrices, values)
+        return computed(self.network, matrices, values)
 
     def derivative(
         self, theta: Sequence[object], X: Sequence[Sequence[object]], direction: Sequence[object]
     ) -> Matrix:
-        """Return ``d/d(epsilon) f_{theta + epsilon direction}(X)`` at epsilon = 0, over QQ."""
+        """Return ``d/d(epsilon) f_{theta + epsilon direction}(X)`` at epsilon = 0, over QQ.
+
+        Raises
+        ------
+        ShapeError, InputError
+            If theta and the direction have different lengths, or an entry is no rational.
+        """
+        theta, direction = listed(theta, "theta"), listed(direction, "direction")
         if len(theta) != len(direction):
             raise ShapeError(f"{len(direction)} entries of the direction for {len(theta)} values")
         convert = RationalField().convert
         duals = [Dual(convert(v), convert(w)) for v, w in zip(theta, direction, strict=True)]
         zero = convert(0)
-        inputs = [[Dual(convert(x), zero) for x in row] for row in X]
+        inputs = [[Dual(convert(x), zero) for x in row] for row in matrix_rows(X, "X")]
         return self(duals, inputs).map(lambda entry: entry.tangent)
 
     # -- degrees ------------------------------------------------------------
@@ -253,6 +299,7 @@ class PolynomialMap:
     # -- coefficient coordinates --------------------------------------------
 
     def _check_size(self, max_terms: int) -> None:
+        max_terms = integer(max_terms, "max_terms", 0)
         outputs = self.network.output_width * self.network.tokens
         predicted = predicted_terms(self.network) * outputs
         if predicted > max_terms:
@@ -279,6 +326,11 @@ class PolynomialMap:
 
     def coefficients(self, max_terms: int = MAX_TERMS) -> list[Coefficient]:
         """Return all coefficient coordinates: one for each output entry and monomial in X that occurs.
+
+        Parameters
+        ----------
+        max_terms
+            As of ``expand``.
 
         Raises
         ------
@@ -334,8 +386,9 @@ class PolynomialMap:
         TooLargeError
             As ``expand``; or if the matrix would have more than 300,000 entries.
         """
+        max_terms = integer(max_terms, "max_terms", 0)
         chain = attention_chain(self.network)
-        if closed_form and chain is not None and len(chain) == 1:
+        if flag(closed_form, "closed_form") and chain is not None and len(chain) == 1:
             self._check_entries(coefficient_count(chain[0].d_in, chain[0].d_out, self.network.tokens))
             coordinates = self.closed_form()
         else:
@@ -355,11 +408,12 @@ class PolynomialMap:
                 f"{MAX_ENTRIES:,} entries): use sample coordinates (la.dimension), which need no symbols"
             )
 
-    def random_point(self, seed: str = "0", bound: int = 40) -> list[int]:
+    def random_point(self, seed: str | int = "0", bound: int = 40) -> list[int]:
         """Return integers in ``-bound .. bound`` for all parameters, by the seed rule.
 
         Small integers often land on degenerate strata: 20 to 40 is a good bound (PERFORMANCE.md section 3).
         """
+        bound, seed = integer(bound, "bound", 0, MAX_BOUND), validate_seed(seed)
         values = stream_values(seed, "point", len(self.parameter_names), 2 * bound + 1)
         return [value - bound for value in values]
 
@@ -376,20 +430,16 @@ class PolynomialMap:
             return rf"$f\colon {net.width} \times {net.tokens} \to {net.output_width} \times {net.tokens}$"
 
     def to_sympy(self, max_terms: int = MAX_TERMS) -> sympy.ImmutableMatrix:
-        """Return the output matrix as sympy expressions in symbols named as here."""
+        """Return the output matrix as sympy expressions in symbols named as here.
+
+        Parameters
+        ----------
+        max_terms
+            As of ``expand``.
+        """
         from lightningalg.engines.sympy_bridge import to_sympy_matrix
 
         return to_sympy_matrix(self.expand(max_terms).rows)
-
-
-def _matrix(X: Sequence[Sequence[Any]]) -> Matrix:
-    try:
-        rows = [tuple(row) for row in X if not isinstance(row, str)]
-    except TypeError:
-        rows = []
-    if not rows or len(rows) != len(X):
-        raise ShapeError("the input must be a list of rows, each a list of numbers")
-    return Matrix(rows)
 
 
 def _int_array(rows: Sequence[Sequence[int]]) -> Any:

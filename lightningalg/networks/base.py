@@ -6,24 +6,15 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from operator import index
 from typing import Any, ClassVar
 
-from lightningalg.errors import InputError
+from lightningalg.arguments import integer, listed, shown
 
 MAX_SIZE = 1_000_000
 
 #: keys of a layer's table that are not sizes
 RESERVED_KEYS = ("id", "inputs", "type", "weights")
 _TYPE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-
-
-def shown(value: object, length: int = 60) -> str:
-    """Return the start of ``str(value)`` for an error message; Python refuses to print very long integers."""
-    try:
-        return str(value)[:length]
-    except ValueError:
-        return "an integer of thousands of digits"
 
 
 def positive_size(value: object, name: str) -> int:
@@ -33,14 +24,30 @@ def positive_size(value: object, name: str) -> int:
     ------
     InputError
         Naming ``name`` and what is accepted.
+
+    Examples
+    --------
+    >>> positive_size(3, "width")
+    3
     """
-    try:
-        number = 0 if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = 0
-    if not 1 <= number <= MAX_SIZE:
-        raise InputError(f"{name} is {shown(value)}: accepted are integers from 1 to {MAX_SIZE}")
-    return number
+    return integer(value, name, 1, MAX_SIZE)
+
+
+def sizes(values: object, name: str) -> tuple[int, ...]:
+    """Return a list of positive integers, Python's or numpy's, as a tuple.
+
+    Raises
+    ------
+    InputError
+        Naming ``name``, and the entry that is wrong.
+
+    Examples
+    --------
+    >>> sizes([4, 2], "widths")
+    (4, 2)
+    """
+    entries = listed(values, name, "positive integers")
+    return tuple(positive_size(value, f"{name} entry {number}") for number, value in enumerate(entries, 1))
 
 
 class AbstractLayer(ABC):
@@ -99,7 +106,7 @@ class AbstractLayer(ABC):
 
 
 def why_no_layer_type(item: object) -> str | None:
-    """Return what keeps an object from being a concrete layer class, or ``None`` if nothing does.
+    """Return what keeps an ``item`` from being a concrete layer class, or ``None`` if nothing does.
 
     Examples
     --------

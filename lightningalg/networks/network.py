@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lightningalg.arguments import instance, listed, shown
 from lightningalg.errors import InputError, LightningAlgError, ShapeError
 from lightningalg.networks.base import AbstractLayer, positive_size
 from lightningalg.networks.layers import LAYER_TYPES
@@ -36,13 +37,16 @@ class Node:
     weights: str | None = None
 
     def __post_init__(self) -> None:
-        inputs = (self.inputs,) if isinstance(self.inputs, str) else tuple(self.inputs)
-        object.__setattr__(self, "inputs", inputs)  # lists would neither hash nor compare
+        inputs = [self.inputs] if isinstance(self.inputs, str) else listed(self.inputs, "inputs", "ids")
+        object.__setattr__(self, "inputs", tuple(inputs))  # lists would neither hash nor compare
+        instance(self.layer, AbstractLayer, "layer", "a layer, such as Linear(2, 3)")
         if not isinstance(self.id, str) or not _ID.fullmatch(self.id) or self.id == INPUT:
             raise InputError(
-                f"layer id {str(self.id)[:80]!r}: accepted are 1 to 64 letters, digits, '_', '-', '.', "
+                f"layer id {shown(self.id, 80)!r}: accepted are 1 to 64 letters, digits, '_', '-', '.', "
                 f"starting with a letter, other than 'input'"
             )
+        if self.weights is not None and not isinstance(self.weights, str):
+            raise InputError(f"{self}: weights are {shown(self.weights)}: accepted is the id of a layer")
         built_in = LAYER_TYPES.get(self.layer.type_name)
         if built_in is not None and type(self.layer) is not built_in:
             raise InputError(
@@ -113,7 +117,8 @@ class Network:
 
     def __init__(self, nodes: Iterable[Node], *, tokens: int = 2, width: int | None = None):
         self.tokens = positive_size(tokens, "tokens")
-        self.nodes = _ordered(list(nodes))
+        given = nodes if isinstance(nodes, Iterator) else listed(nodes, "nodes", "Node")
+        self.nodes = _ordered([instance(node, Node, "nodes", "a list of Node") for node in given])
         self.width = self._input_width(width)
         self.output = self._output()
         self.widths = self._check_shapes()
@@ -351,7 +356,7 @@ class Network:
         counts: dict[str, int] = {}
         for block in self.parameter_blocks:
             counts[block.node] = counts.get(block.node, 0) + block.size
-        rows = [
+        rows = (
             (
                 node.id,
                 node.layer.type_name.replace("_", " "),
@@ -360,9 +365,21 @@ class Network:
                 f"those of {node.weights}" if node.weights else counts.get(node.id, 0),
             )
             for node in self.nodes
-        ]
+        )
         note = f"{self.parameter_count} parameters, input {self.width} x {self.tokens}"
-        return html_table(str(self), ("layer", "type", "inputs", "sizes", "parameters"), rows, note)
+        return html_table(self, ("layer", "type", "inputs", "sizes", "parameters"), rows, note)
+
+    def _repr_latex_(self) -> str:
+        """Return where the function lives: over the reals, if there is a softmax, else over QQ."""
+        from lightningalg.networks.families import has_softmax
+
+        field = "R" if has_softmax(self) else "Q"
+
+        def space(rows: int) -> str:
+            return rf"\mathbb{{{field}}}^{{{rows} \times {self.tokens}}}"
+
+        weights = rf"\mathbb{{{field}}}^{{{self.parameter_count}}}"
+        return rf"$f_\theta\colon {space(self.width)} \to {space(self.output_width)}, \theta \in {weights}$"
 
 
 def checked_network(value: object) -> Network:
@@ -372,6 +389,12 @@ def checked_network(value: object) -> Network:
     ------
     InputError
         Otherwise, saying how to make one.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> checked_network(la.deep_linear(2, 2)).parameter_count
+    4
     """
     if not isinstance(value, Network):
         raise InputError(

@@ -9,7 +9,7 @@ from typing import Any
 from lightningalg.certificates.polynomials import encode_polynomial
 from lightningalg.errors import UnsupportedError
 from lightningalg.networks.families import attention_chain
-from lightningalg.networks.network import Network
+from lightningalg.networks.network import Network, checked_network
 from lightningalg.strata.layer import single_layer
 
 SCOPE = "all d, d', a and t >= 2"
@@ -52,7 +52,7 @@ def closedness(network: Network) -> Closedness:
     >>> closedness(la.lightning((2, 2, 2), (1, 2))).claim["relation"]
     'base point'
     """
-    chain = attention_chain(network)
+    chain = attention_chain(checked_network(network))
     if chain is not None and len(chain) > 1:
         parameters = base_point(network)
         claim = {"quantity": "closedness", "relation": "base point"}

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from lightningalg.arguments import integer, listed, mapping, shown
 from lightningalg.certificates.polynomials import encode_rational
-from lightningalg.errors import TooLargeError
+from lightningalg.engines.flint_rings import rational
+from lightningalg.errors import InputError, TooLargeError
 from lightningalg.strata.factors import ATTENTION, VALUES, factorise
 from lightningalg.strata.layer import SingleLayer
 from lightningalg.strata.orbits import ZERO, Stratum, stratum_of
@@ -52,6 +54,19 @@ class Membership:
         """Whether real points of Y without real weights come arbitrarily near (MATH.md section 3)."""
         return self.layer.d >= 2 and self.stratum in (ZERO, Stratum(1, 1, 1))
 
+    def __repr__(self) -> str:
+        return f"<Membership {self.relation}: {self.layer}>"
+
+    def _repr_html_(self) -> str:
+        from lightningalg.display import html_table
+
+        rows: list[tuple[str, object]] = [("where the function is", self.relation)]
+        if self.stratum is not None:
+            rows.append(("stratum (rk V, rk A, m)", self.stratum))
+            rows.append(("on the boundary", "yes" if self.on_boundary else "no"))
+        rows.append(("coefficients that are not 0", len(self.tensor)))
+        return html_table(f"One layer, {self.layer}", ("question", "answer"), rows)
+
     def claim(self) -> dict[str, Any]:
         """Return the claim of FORMAT.md section 13."""
         listed = [[encode_rational(value), list(key)] for key, value in sorted(self.tensor.items())]
@@ -59,7 +74,7 @@ class Membership:
 
 
 def membership(layer: SingleLayer, tensor: Mapping[tuple[int, int, int, int], Fraction | int]) -> Membership:
-    """Decide exactly whether a rational tensor is in M, in the rest of the real points of Y, or not in Y.
+    """Return whether a rational tensor is in M, in the rest of the real points of Y, or not in Y, exactly.
 
     Parameters
     ----------
@@ -71,6 +86,8 @@ def membership(layer: SingleLayer, tensor: Mapping[tuple[int, int, int, int], Fr
 
     Raises
     ------
+    InputError
+        For indices that are not of this layer, and values that are no rationals.
     TooLargeError
         Before it starts, if the linear systems are too large.
     UnsupportedError
@@ -90,7 +107,7 @@ def membership(layer: SingleLayer, tensor: Mapping[tuple[int, int, int, int], Fr
     >>> membership(layer, {(0, 0, 0, 0): 1, (0, 1, 1, 1): 1}).relation
     'not in the closure'
     """
-    exact = {key: Fraction(value) for key, value in tensor.items() if value}
+    exact = _checked(layer, tensor)
     unknowns = layer.d * max(layer.d, layer.dprime)
     if len(exact) * unknowns**2 > _MOST_WORK:
         raise TooLargeError(
@@ -104,6 +121,23 @@ def membership(layer: SingleLayer, tensor: Mapping[tuple[int, int, int, int], Fr
     if not _proportional(exact, 3):
         return _by_factors(layer, exact, ATTENTION)
     return _by_quadratic_form(layer, exact)
+
+
+def _checked(layer: SingleLayer, tensor: object) -> dict[tuple[int, int, int, int], Fraction]:
+    """Return the entries that are not 0, once all indices are in range and all values rational."""
+    exact = {}
+    for key, value in mapping(tensor, "tensor", "{(0, 0, 1, 0): 1}").items():
+        indices = tuple(listed(key, "index of tensor", "four integers"))
+        if len(indices) != 4:
+            raise InputError(f"index {shown(key)} of tensor: accepted are (i, alpha, beta, gamma)")
+        i = integer(indices[0], "i in an index of tensor", 0, layer.dprime - 1)
+        beta = integer(indices[2], "beta in an index of tensor", 0, layer.d - 1)
+        alpha = integer(indices[1], "alpha, which is at most beta, in an index of tensor", 0, beta)
+        gamma = integer(indices[3], "gamma in an index of tensor", 0, layer.d - 1)
+        number = rational(value)
+        if number:
+            exact[i, alpha, beta, gamma] = Fraction(int(number.p), int(number.q))
+    return exact
 
 
 def _proportional(tensor: Tensor, position: int) -> bool:

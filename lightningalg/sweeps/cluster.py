@@ -33,7 +33,7 @@ def run_on_scheduler(
     try:
         from distributed import Client, as_completed
     except ImportError:
-        raise MissingExtraError('--scheduler needs dask: pip install "lightningalg[distributed]"') from None
+        raise MissingExtraError.of("distributed", "--scheduler needs dask.distributed") from None
     try:
         client = Client(address, timeout=connect, set_as_default=False)
     except (OSError, ValueError, TypeError, ImportError) as error:

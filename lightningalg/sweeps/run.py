@@ -52,12 +52,13 @@ def run_sweep(
     timeout: float = 600.0,
     memory: float = 4.0,
     retry: bool = False,
+    force: bool = False,
     progress: Progress = lambda done, total, what: None,
 ) -> Sweep:
-    """Certify every architecture that has no result in the store, then verify every new certificate.
+    """Return what a run did: it certifies every architecture without a result in the store, and verifies all.
 
     Each row is written as soon as it is known, in a transaction of its own: at any moment the process may be
-    killed, and running again goes on from there.
+    killed, and running again goes on from there. No two sweeps work on one store at a time.
 
     Parameters
     ----------
@@ -73,23 +74,36 @@ def run_sweep(
         Seconds and GiB for each local task.
     retry
         Try again what failed before.
+    force
+        Certify everything again. An earlier result is replaced when there is a new one, and stays where the
+        new attempt fails.
 
     Raises
     ------
     InputError, MissingExtraError
         See ``Store`` and ``run_on_scheduler``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import lightningalg as la
+    >>> from lightningalg.sweeps.spec import architecture
+    >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.sqlite") as store:
+    ...     run_sweep([architecture(la.lightning((2, 2), (1,)))], store, workers=1).counts
+    {'certified': 1}
     """
     start = time.perf_counter()
-    store.settle("seed", seed)
-    wanted = store.add(architectures)
-    finished = store.finished(with_failures=not retry)
-    tasks = [task for task in wanted if task.key not in finished]
-    done = len(wanted) - len(tasks)
-    with closing(_rows(tasks, seed, workers, scheduler, timeout, memory)) as rows:
-        for count, row in enumerate(rows, start=done + 1):
-            store.put(Row(**row))
-            progress(count, len(wanted), "certifying")
-    rejected = verify_store(store, progress)
+    with store.alone():
+        store.settle("seed", seed)
+        wanted = store.add(architectures)
+        finished = set() if force else store.finished(with_failures=not retry)
+        tasks = [task for task in wanted if task.key not in finished]
+        done = len(wanted) - len(tasks)
+        with closing(_rows(tasks, seed, workers, scheduler, timeout, memory)) as rows:
+            for count, row in enumerate(rows, start=done + 1):
+                store.put(Row(**row), replace=force)
+                progress(count, len(wanted), "certifying")
+        rejected = verify_store(store, progress)
     seconds = time.perf_counter() - start
     return Sweep(len(wanted), len(tasks), done, store.counts(), tuple(rejected), seconds)
 
@@ -112,9 +126,22 @@ def _rows(
 
 
 def verify_store(store: Store, progress: Progress = lambda done, total, what: None) -> list[str]:
-    """Let the independent verifier check every certificate it has not seen; return what it did not accept."""
+    """Let the independent verifier check every certificate it has not seen; return what it did not accept.
+
+    Parameters
+    ----------
+    store
+        An open store.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.sqlite") as store:
+    ...     verify_store(store)
+    []
+    """
     rejected = []
-    checked = 0
+    checked, total = 0, store.count_unverified()
     with tempfile.TemporaryDirectory(prefix="lightningalg-sweep-") as folder:
         while batch := store.unverified(_BATCH):
             files = []
@@ -126,5 +153,5 @@ def verify_store(store: Store, progress: Progress = lambda done, total, what: No
             store.set_verified(verdicts)
             rejected += [f"{key[:16]}: {text}" for key, text in verdicts.items() if text != "valid"]
             checked += len(batch)
-            progress(checked, checked, "verifying")
+            progress(checked, total, "verifying")
     return rejected

@@ -12,6 +12,7 @@ from typing import Any
 
 from lightningalg.certificates.records import canonical_json
 from lightningalg.errors import InputError
+from lightningalg.sweeps.locking import one_at_a_time
 from lightningalg.sweeps.spec import Architecture
 from lightningalg.sweeps.work import FAILED, Row
 
@@ -31,6 +32,17 @@ CREATE TABLE IF NOT EXISTS results (
   certificate BLOB NOT NULL, problem TEXT NOT NULL, verified TEXT
 ) WITHOUT ROWID;
 """
+
+_ACCEPTED = "accepted is a new name or a store of this program"
+#: what to do, by the start of SQLite's name of the error
+_ADVICE = {
+    "SQLITE_FULL": "make room, then run the same command again: what is stored stays",
+    "SQLITE_READONLY": "a sweep needs to write to the file and its folder",
+    "SQLITE_IOERR": "the disk or its file system has a fault, or no room",
+    "SQLITE_CORRUPT": "the file is damaged: restore it from a copy, or give a new name",
+    "SQLITE_BUSY": "another program is writing to it",
+    "SQLITE_LOCKED": "another program is writing to it",
+}
 
 #: the columns of exports, in their order
 COLUMNS = (
@@ -64,17 +76,22 @@ class Store:
         self.path = path
         try:
             self._connection = sqlite3.connect(path, timeout=60, isolation_level=None)
-            self._prepare()
         except sqlite3.Error as error:
-            raise InputError(
-                f"store {path}: {error}; accepted is a new name or a store of this program"
-            ) from None
+            raise InputError(f"store {path}: {error}; {_ACCEPTED}") from None
+        try:
+            with self._errors():
+                self._prepare()
+        except BaseException:
+            self._connection.close()
+            raise
 
     def _prepare(self) -> None:
         run = self._connection.execute
         tables = {name for (name,) in run("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables and "about" not in tables:
             raise InputError(f"store {self.path}: a database of something else; give a new name")
+        if tables:
+            self._check_format()  # before anything is changed: a later version's store stays as it is
         run("PRAGMA journal_mode = WAL")
         run("PRAGMA synchronous = FULL")  # what is committed survives a loss of power
         run("PRAGMA foreign_keys = ON")
@@ -83,9 +100,15 @@ class Store:
                 if statement.strip():
                     run(statement)
             run("INSERT OR IGNORE INTO about VALUES ('format', ?)", (_FORMAT,))
-        (found,) = run("SELECT value FROM about WHERE name = 'format'").fetchone()
+
+    def _check_format(self) -> None:
+        query = "SELECT value FROM about WHERE name = 'format'"
+        found = (self._connection.execute(query).fetchone() or ("none",))[0]
         if found != _FORMAT:
-            raise InputError(f"store {self.path}: format {found[:40]!r}, this version reads {_FORMAT!r}")
+            raise InputError(
+                f"store {self.path}: its format is {str(found)[:40]}, this version of lightningalg reads "
+                f"{_FORMAT}; use the version that made it, or give a new name"
+            )
 
     def __enter__(self) -> Store:
         return self
@@ -94,14 +117,40 @@ class Store:
         self._connection.close()
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
+    def _errors(self) -> Iterator[None]:
+        """Say in one line what SQLite cannot do: no space, no permission, a damaged file."""
         try:
             yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            name = getattr(error, "sqlite_errorname", "")
+            advice = next((text for start, text in _ADVICE.items() if name.startswith(start)), _ACCEPTED)
+            raise InputError(f"store {self.path}: {error}; {advice}") from None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._errors():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:  # SQLite has given up some of them by itself
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other sweeps from this store meanwhile: two of them would do the same work twice.
+
+        Readers are not affected. The system ends this with the process, however that ends.
+
+        Raises
+        ------
+        InputError
+            If another sweep has the store; the message has its process' number.
+        """
+        with one_at_a_time(Path(f"{self.path}-lock"), f"store {self.path}"):
+            yield
 
     def settle(self, name: str, value: str) -> None:
         """Fix a setting of the whole store, such as the seed.
@@ -113,7 +162,7 @@ class Store:
         """
         with self._transaction():
             self._connection.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (name, value))
-        (found,) = self._connection.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
+            (found,) = self._connection.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
         if found != value:
             raise InputError(
                 f"store {self.path} was made with the {name} {found!r}, not {value!r}: give another"
@@ -136,28 +185,41 @@ class Store:
         return found
 
     def finished(self, *, with_failures: bool = True) -> set[str]:
-        """Return the keys of architectures that have a result."""
+        """Return the keys of architectures that have a result; ``with_failures``: also those that failed."""
         extra = "" if with_failures else " WHERE status != 'failed'"
-        return {key for (key,) in self._connection.execute(f"SELECT key FROM results{extra}")}
+        with self._errors():
+            return {key for (key,) in self._connection.execute(f"SELECT key FROM results{extra}")}
 
-    def put(self, row: Row) -> None:
-        """Enter one result; an earlier one stays, unless it was a failure."""
+    def put(self, row: Row, *, replace: bool = False) -> None:
+        """Enter one ``row``, a result; an earlier one stays, unless it was a failure.
+
+        With ``replace`` it stays only where the new one is a failure. Either is done in one transaction: at
+        no moment is there no result, or two.
+        """
         values = (
             row.key, row.status, row.dimension, row.lower_bound, row.upper_bound, row.upper_bound_by,
             row.predicted, row.strength, row.engine, row.seconds, row.sha256, row.certificate, row.problem,
         )  # fmt: skip
         with self._transaction():
-            self._connection.execute("DELETE FROM results WHERE key = ? AND status = ?", (row.key, FAILED))
+            outdated = "" if replace and row.status != FAILED else f" AND status = '{FAILED}'"
+            self._connection.execute(f"DELETE FROM results WHERE key = ?{outdated}", (row.key,))
             marks = ", ".join("?" * len(values))
             self._connection.execute(f"INSERT OR IGNORE INTO results VALUES ({marks}, NULL)", values)
 
     def unverified(self, limit: int) -> list[tuple[str, dict[str, Any]]]:
         """Return certificates that the verifier has not seen, with their keys."""
-        found = self._connection.execute(
-            "SELECT key, certificate FROM results WHERE verified IS NULL AND status != ? LIMIT ?",
-            (FAILED, limit),
-        ).fetchall()
+        with self._errors():
+            found = self._connection.execute(
+                "SELECT key, certificate FROM results WHERE verified IS NULL AND status != ? LIMIT ?",
+                (FAILED, limit),
+            ).fetchall()
         return [(key, _certificate(data, key)) for key, data in found]
+
+    def count_unverified(self) -> int:
+        """Return how many certificates the verifier has not seen."""
+        with self._errors():
+            query = "SELECT count(*) FROM results WHERE verified IS NULL AND status != ?"
+            return self._connection.execute(query, (FAILED,)).fetchone()[0]
 
     def set_verified(self, verdicts: Mapping[str, str]) -> None:
         """Note the verifier's verdicts."""
@@ -169,23 +231,25 @@ class Store:
 
     def counts(self) -> dict[str, int]:
         """Return how many results have each status."""
-        return dict(
-            self._connection.execute("SELECT status, count(*) FROM results GROUP BY status ORDER BY status")
-        )
+        with self._errors():
+            query = "SELECT status, count(*) FROM results GROUP BY status ORDER BY status"
+            return dict(self._connection.execute(query))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield every finished architecture in the order of the sweep, without its certificate."""
         columns = ", ".join(COLUMNS)
         query = f"SELECT {columns} FROM results JOIN architectures USING (key) ORDER BY position, key"
-        for values in self._connection.execute(query):
-            yield dict(zip(COLUMNS, values, strict=True))
+        with self._errors():
+            for values in self._connection.execute(query):
+                yield dict(zip(COLUMNS, values, strict=True))
 
     def certificates(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield key and certificate of every result that has one."""
-        for key, data in self._connection.execute(
-            "SELECT key, certificate FROM results WHERE status != ?", (FAILED,)
-        ):
-            yield key, _certificate(data, key)
+        with self._errors():
+            for key, data in self._connection.execute(
+                "SELECT key, certificate FROM results WHERE status != ?", (FAILED,)
+            ):
+                yield key, _certificate(data, key)
 
 
 def _certificate(data: bytes, key: str) -> dict[str, Any]:

@@ -29,6 +29,13 @@ def export(rows: Iterable[Mapping[str, Any]], path: Path) -> int:
         For another ending.
     MissingExtraError
         For Parquet without pyarrow.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export([], Path(folder) / "t.csv")
+    0
     """
     found = list(rows)
     if path.suffix == ".csv":
@@ -44,12 +51,34 @@ def export(rows: Iterable[Mapping[str, Any]], path: Path) -> int:
     return len(found)
 
 
-def _parquet(rows: list[Mapping[str, Any]]) -> bytes:
+def check_export(name: str) -> None:
+    """Refuse what ``export`` would refuse, before the work and not after it.
+
+    Raises
+    ------
+    InputError, MissingExtraError
+        As ``export``.
+
+    Examples
+    --------
+    >>> check_export("results.csv")
+    """
+    if Path(name).suffix not in (".csv", ".parquet"):
+        raise InputError(f"--export {name!r}: accepted are names that end in .csv or .parquet")
+    if name.endswith(".parquet"):
+        _pyarrow()
+
+
+def _pyarrow() -> Any:
     try:
-        import pyarrow
-        from pyarrow import parquet
+        import pyarrow.parquet
     except ImportError:
-        raise MissingExtraError('Parquet needs pyarrow: pip install "lightningalg[parquet]"') from None
+        raise MissingExtraError.of("parquet", "Parquet needs pyarrow") from None
+    return pyarrow
+
+
+def _parquet(rows: list[Mapping[str, Any]]) -> bytes:
+    pyarrow = _pyarrow()
     integers = {"parameters", "dimension", "lower_bound", "upper_bound", "predicted"}
     fields = [
         (
@@ -63,7 +92,7 @@ def _parquet(rows: list[Mapping[str, Any]]) -> bytes:
         for name in COLUMNS
     ]
     sink = pyarrow.BufferOutputStream()
-    parquet.write_table(pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(fields)), sink)
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(fields)), sink)
     return sink.getvalue().to_pybytes()
 
 
@@ -107,6 +136,9 @@ def read_published(path: Path) -> list[Published]:
     try:
         names = [name.strip().lower() for name in reader.fieldnames or ()]
         missing = [name for name in _REQUIRED if name not in names]
+        repeated = next((name for name in _REQUIRED if names.count(name) > 1), None)
+        if repeated is not None:
+            raise InputError(f"table {path}: line 1: two columns are named {repeated!r}")
         if missing:
             raise InputError(f"table {path}: no column {missing[0]!r}; needed are {', '.join(_REQUIRED)}")
         reader.fieldnames = names
@@ -127,12 +159,18 @@ def _published(path: Path, line: int, row: Mapping[str, Any]) -> Published:
         text = row.get(name) or ""
         # split, then look at each part: one pattern for all would try every way to cut a long row of digits
         parts = re.split(r"\s*[,;x-]\s*|\s+", text.strip(_AROUND)) if len(text) <= _MAX_ENTRY else [""]
-        if not all(re.fullmatch(r"[0-9]{1,7}", part) for part in parts):
+        unmatched = text.count("(") != text.count(")") or text.count("[") != text.count("]")
+        if unmatched or not all(re.fullmatch(r"[0-9]{1,7}", part) for part in parts):
             raise InputError(
                 f"table {path}: line {line}: {name} is {text[:40]!r}; accepted are integers, as (2,3,3)"
             )
         return [int(part) for part in parts]
 
+    if None in row:
+        raise InputError(
+            f"table {path}: line {line}: more cells than columns; a list with commas needs quotation marks, "
+            'as "(2,3,3)"'
+        )
     widths, exponent, dimension = (numbers(name) for name in _REQUIRED)
     if len(dimension) != 1:
         raise InputError(f"table {path}: line {line}: dimension must be one integer")

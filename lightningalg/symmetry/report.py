@@ -24,7 +24,18 @@ EXACT, PROBABILISTIC = "exact", "probabilistic"
 
 
 def weakest(strengths: Sequence[str]) -> str:
-    """Return the weakest of the status words; ``exact`` for none."""
+    """Return the weakest of the status words; ``exact`` for none.
+
+    Parameters
+    ----------
+    strengths
+        Status words.
+
+    Examples
+    --------
+    >>> weakest(["exact", "probabilistic"]), weakest([])
+    ('probabilistic', 'exact')
+    """
     return PROBABILISTIC if PROBABILISTIC in strengths else EXACT
 
 
@@ -117,7 +128,7 @@ class DegreeReport:
         return weakest([f.strength for f in self.fields])
 
     def to_json(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the counts, and up to 20 fields."""
+        """Return the counts, and up to 20 fields with the parameters' ``names``."""
         return {
             "degree": self.degree,
             "unknowns": self.unknowns,
@@ -226,6 +237,30 @@ class SymmetryReport:
 
         return verdict(self)
 
+    def __repr__(self) -> str:
+        explained = f"{self.explained_rank} of {self.kernel_dimension} dimensions explained"
+        return f"<SymmetryReport {self.algebra}, {explained} ({self.strength}): {self.network}>"
+
+    def _repr_html_(self) -> str:
+        from lightningalg.display import html_table
+
+        groups = [*self.known, *self.polynomial]
+        rows = [
+            (share.group.algebra, share.group.name, ", ".join(share.group.layers), share.orbit_dimension)
+            for share in groups
+        ]
+        rows += [("finite", group.name, ", ".join(group.layers), 0) for group in self.discrete]
+        rows.append(("kernel of the Jacobian", "", "", self.kernel_dimension))
+        rows.append(("of it accounted for", self.strength, "", self.explained_rank))
+        head = ("Lie algebra", "group", "layers", "dimension")
+        return html_table(f"Symmetries of {self.network}", head, rows, " ".join(self.verdict()))
+
+    def _repr_latex_(self) -> str:
+        """Return the Lie algebra of all linear symmetries that are verified."""
+        from lightningalg.display import algebra_latex
+
+        return f"${algebra_latex(self.algebra)}$"
+
     def to_json(self) -> dict[str, Any]:
         """Return the object of ``lightningalg symmetries --json``."""
         names = self.network.polynomial_map().parameter_names
@@ -277,5 +312,11 @@ class SymmetryReport:
 
 
 def probability(log2_failure: float | None) -> float | None:
-    """Return the failure probability as a number, ``None`` where nothing can fail."""
+    """Return ``2^log2_failure``, the failure probability; ``None`` where nothing can fail.
+
+    Examples
+    --------
+    >>> probability(-3.0), probability(None)
+    (0.125, None)
+    """
     return None if log2_failure is None else RandomCheck(True, log2_failure).failure_probability

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from lightningalg.arguments import function, integer
 from lightningalg.certificates.sampling import stream_values, validate_seed
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME, ResidueField
 from lightningalg.errors import ContradictionError, InputError, TooLargeError, UnsupportedError
@@ -95,15 +96,17 @@ def symmetries(
     ('gl_2 x gl_2 x gl_2 x torus^2', 14, 0)
     """
     n = checked_network(network).parameter_count
+    degree = integer(degree, "degree", 1, 3)
+    max_parameters = integer(max_parameters, "max_parameters", 1)
+    max_unknowns = integer(max_unknowns, "max_unknowns", 1)
+    function(progress, "progress")
     if n == 0:
         raise InputError(f"{network} has no parameters: there is nothing that symmetries could act on")
     if n > max_parameters:
         raise TooLargeError(
-            f"{n:,} parameters, more than the limit of {max_parameters:,}: raise it with --max-parameters "
-            f"(max_parameters=)"
+            f"{n:,} parameters, more than the limit of {max_parameters:,}: raise it with "
+            "'symmetries --max-parameters' (max_parameters=)"
         )
-    if degree not in (1, 2, 3):
-        raise InputError(f"degree {degree} of fields: accepted are 1, 2 and 3")
     if any(isinstance(node.layer, NormalizedAttention) for node in network.nodes):
         raise UnsupportedError(
             "symmetries are studied of polynomial networks; of normalised attention GL_a of every head and "

@@ -8,7 +8,8 @@ from typing import Any
 from lightningalg.errors import LightningAlgError
 from lightningalg.networks.network import INPUT, Network
 from lightningalg.networks.spec import network_from_table
-from lightningalg.render.html.charts import GraphNode, layered_graph, pattern, strata_diagram
+from lightningalg.render.html.graph import GraphNode, layered_graph
+from lightningalg.render.html.matrices import pattern, strata_diagram
 from lightningalg.render.html.records import Figure
 
 _MOST_NODES = 40
@@ -33,21 +34,18 @@ def certificate_figures(certificate: Mapping[str, Any], name: str) -> list[Figur
     network = network_from_table(table)
     figures = _strata(certificate, name)
     if len(network.nodes) <= _MOST_NODES:
-        figures.append(
-            Figure(
-                _graph(network), f"The network {name}. Each box shows a layer, its sizes and its parameters."
-            )
-        )
+        caption = f"The network {name}. Each box shows a layer, its sizes and its number of parameters."
+        figures.append(Figure(_graph(network, name), caption, "Network"))
     sparsity = _sparsity(network)
     if sparsity is not None:
-        figures.append(Figure(*_captioned(sparsity, network, name)))
+        figures.append(Figure(*_captioned(sparsity, network, name), "Jacobian"))
     return figures
 
 
 #: kind, the two lists of strata in its claim with their marks and words
 _STRATA = {
-    "singular-locus": (("singular", "refuted", "singular"), ("smooth", "certified", "smooth")),
-    "boundary": (("boundary", "refuted", "boundary"), ("not_boundary", "certified", "not boundary")),
+    "singular-locus": (("singular", "special", "singular"), ("smooth", "plain", "smooth")),
+    "boundary": (("boundary", "special", "boundary"), ("not_boundary", "plain", "not boundary")),
 }
 
 
@@ -63,13 +61,14 @@ def _strata(certificate: Mapping[str, Any], name: str) -> list[Figure]:
     (_, _, first), (_, _, second) = lists
     caption = (
         f"The orbits of {name} by rk V, rk A and (below each mark) m, the dimension in which the row space "
-        f"of V meets the column space of A. Red: {first}; green: {second}."
+        f"of V meets the column space of A. Diamonds: {first}; rings: {second}."
     )
-    return [Figure(strata_diagram(found, "Orbits"), caption)]
+    words = {mark: word for _, mark, word in lists}
+    return [Figure(strata_diagram(found, f"Strata of {name}", words), caption, "Strata")]
 
 
-def _graph(network: Network) -> str:
-    nodes = [GraphNode(INPUT, "input", f"{network.width} x {network.tokens}")]
+def _graph(network: Network, name: str) -> str:
+    nodes = [GraphNode(INPUT, "input", f"{network.width} × {network.tokens}")]
     edges = []
     blocks: dict[str, int] = {}
     for block in network.parameter_blocks:
@@ -80,7 +79,7 @@ def _graph(network: Network) -> str:
         note = "; ".join(part for part in (sizes, f"{count} parameters" if count else "") if part)
         nodes.append(GraphNode(node.id, f"{node.id}: {node.layer.type_name.replace('_', ' ')}", note))
         edges += [(source, node.id) for source in dict.fromkeys(node.inputs)]
-    return layered_graph(nodes, edges, "The network")
+    return layered_graph(nodes, edges, f"The network {name}")
 
 
 def _sparsity(network: Network) -> list[list[bool]] | None:
@@ -105,4 +104,6 @@ def _captioned(rows: list[list[bool]], network: Network, name: str) -> tuple[str
         f"Non-zero entries of the Jacobian of {name} ({len(rows)} coefficients by {network.parameter_count} "
         f"parameters). {filled} of {len(rows) * network.parameter_count} entries are not identically zero."
     )
-    return pattern(rows, blocks, "Pattern of the Jacobian"), caption
+    return pattern(
+        rows, blocks, f"Non-zero entries of the Jacobian of {name}", ("coefficients", "parameters")
+    ), caption

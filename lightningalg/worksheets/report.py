@@ -3,28 +3,58 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lightningalg.certificates.files import read_certificate, read_json, read_text
-from lightningalg.errors import InputError
-from lightningalg.render.html.charts import GraphNode, Point, layered_graph, scatter
+from lightningalg.certificates.files import read_json
+from lightningalg.errors import InputError, UnsupportedError
 from lightningalg.render.html.mathml import mathml
-from lightningalg.render.html.records import ClaimPage, Figure, InstanceRow, Report
-from lightningalg.worksheets.figures import MOST_PARAMETERS, certificate_figures
+from lightningalg.render.html.records import (
+    ClaimPage,
+    Figure,
+    InstanceRow,
+    Paper,
+    PaperRow,
+    PaperStatement,
+    Report,
+)
 from lightningalg.worksheets.formula import Formula
+from lightningalg.worksheets.report_figures import claim_figures, neighbours, overview, slice_figures
+from lightningalg.worksheets.report_files import certificate_of, inside, leads_out, proof_of, up
 
 SUMMARY = "summary.json"
 _FIXED = {
     "name", "verdict", "strength", "reason", "certificate", "sha256", "verified", "skipped", "seconds",
 }  # fmt: skip
-_LONGEST_SOURCE = 200_000  # characters of a proof shown in its page
+_LONGEST_TEXT = 20_000  # characters of a title, statement or reason
 
 
-def read_report(folder: Path, *, title: str = "lightningalg") -> Report:
+def _silent(_: str) -> None:
+    return None
+
+
+def read_report(
+    folder: Path,
+    *,
+    title: str = "lightningalg",
+    slices: bool = False,
+    progress: Callable[[str], None] = _silent,
+) -> Report:
     """Return the report of the run in ``folder``, with figures made from its certificates.
+
+    Every certificate is read again and compared with what the run recorded: an instance whose file is
+    missing or was altered is open in the report.
+
+    Parameters
+    ----------
+    title
+        Of the report.
+    slices
+        Also draw slices of single layers, if matplotlib is installed.
+    progress
+        Called with a line of text from time to time.
 
     Raises
     ------
@@ -39,16 +69,64 @@ def read_report(folder: Path, *, title: str = "lightningalg") -> Report:
     """
     path = folder / SUMMARY
     summary = read_json(path, what="summary of a run", integers_only=False)
+    drawn: dict[str, Figure] = {}
     try:
-        claims = [_claim(entry, folder) for entry in _field(summary, "claims", list, "the summary")]
         complete = _field(summary, "complete", bool, "the summary")
         seconds = float(_field(summary, "seconds", (int, float), "the summary"))
+        entries = _field(summary, "claims", list, "the summary")
+        _all_different(entries)
+        claims = []
+        for number, entry in enumerate(entries, start=1):
+            progress(f"claim {number} of {len(entries)}")
+            claims.append(_claim(entry, folder, slices=slices, drawn=drawn, progress=progress))
+        linked = _linked(claims)
+        paper = _paper(summary.get("table"), linked, folder)
     except InputError as error:
         raise InputError(f"summary of a run {path}: {error}") from None
-    linked = tuple(_with_users(claim, claims) for claim in claims)
-    if len({claim.page.lower() for claim in linked}) != len(linked):
-        raise InputError(f"summary of a run {path}: two claims share their worksheet and id")
-    return Report(title, linked, complete, seconds, tuple(_overview(linked)))
+    return Report(title, linked, complete, seconds, tuple(overview(linked)), paper)
+
+
+def proofs_of(folder: Path) -> list[Path]:
+    """Return the LaTeX files of a run's proofs; links that lead out of its folder are refused.
+
+    Raises
+    ------
+    InputError
+        As ``read_report``.
+
+    Examples
+    --------
+    >>> proofs_of(Path("/nowhere"))
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: summary of a run /nowhere/summary.json: No such file or directory
+    """
+    path = folder / SUMMARY
+    summary = read_json(path, what="summary of a run", integers_only=False)
+    try:
+        entries = _field(summary, "claims", list, "the summary")
+        found = [inside(folder, _field(e, "proof", (str, type(None)), "a claim"), "a claim") for e in entries]
+        for proof in found:
+            if proof is not None and leads_out(proof, folder):
+                raise InputError(f"the proof {proof} is a link that leads out of the folder of the run")
+    except InputError as error:
+        raise InputError(f"summary of a run {path}: {error}") from None
+    return [proof for proof in found if proof is not None]
+
+
+def _all_different(entries: list[Any]) -> None:
+    names = [f"{e.get('worksheet')}--{e.get('id')}".lower() for e in entries if isinstance(e, Mapping)]
+    if len(set(names)) != len(names):
+        raise InputError("two claims share their worksheet and id")
+
+
+def _linked(claims: list[ClaimPage]) -> tuple[ClaimPage, ...]:
+    """Return the claims with their users and neighbours."""
+    users: dict[str, list[str]] = {}
+    for claim in claims:
+        for key in dict.fromkeys(claim.uses):
+            users.setdefault(key, []).append(claim.key)
+    used = {claim.key: replace(claim, used_by=tuple(users.get(claim.key, ()))) for claim in claims}
+    return tuple(replace(claim, neighbours=neighbours(claim, used)) for claim in used.values())
 
 
 def _field(table: Any, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
@@ -62,6 +140,11 @@ def _field(table: Any, key: str, kind: type | tuple[type, ...], what: str, defau
     return value
 
 
+def _text(table: Any, key: str, what: str) -> str:
+    value = _field(table, key, str, what, "")
+    return value if len(value) <= _LONGEST_TEXT else value[:_LONGEST_TEXT] + " ... (cut)"
+
+
 def _texts(table: Mapping[str, Any], key: str, what: str) -> tuple[str, ...]:
     values = _field(table, key, list, what, [])
     if not all(isinstance(value, str) for value in values):
@@ -69,51 +152,72 @@ def _texts(table: Mapping[str, Any], key: str, what: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _claim(entry: Any, folder: Path) -> ClaimPage:
+def _claim(
+    entry: Any, folder: Path, *, slices: bool, drawn: dict[str, Figure], progress: Callable[[str], None]
+) -> ClaimPage:
     worksheet, name = (_field(entry, key, str, "a claim") for key in ("worksheet", "id"))
     what = f"claim {worksheet[:60]}/{name[:60]}"
-    if any(c in "/\\\0" for c in worksheet + name) or name.startswith("."):
+    if any(c in "/\\\0" for c in worksheet + name) or name.startswith(".") or len(worksheet + name) > 200:
         raise InputError(f"{what}: not a name of a worksheet and a claim")
-
-    def text(key: str) -> str:
-        return _field(entry, key, str, what, "")
-
-    raw = _field(entry, "instances", list, what)
-    rows = tuple(_instance(value, folder, what) for value in raw)
-    proof = _inside(folder, entry.get("proof"), what)
+    contents: dict[str, Mapping[str, Any]] = {}
+    rows = tuple(_instance(value, folder, what, contents) for value in _field(entry, "instances", list, what))
+    verdict = _text(entry, "verdict", what)
+    proof = inside(folder, entry.get("proof"), what)
     pdf = proof.with_suffix(".pdf") if proof else None
-    expected, check = text("expected"), text("check")
-    kind = text("kind")
-    return ClaimPage(
+    text, source, unconverted = proof_of(proof, folder)
+    linkable = proof is not None and not unconverted.startswith("the file is")
+    expected, check, kind = (_text(entry, key, what) for key in ("expected", "check", "kind"))
+    claim = ClaimPage(
         worksheet=worksheet,
         id=name,
         kind=kind,
-        title=text("title") or name,
-        verdict=text("verdict"),
-        declared=text("declared") or "certified",
-        statement=text("statement"),
-        source=text("source"),
-        prose=text("prose"),
+        title=_text(entry, "title", what) or name,
+        verdict=_after_damage(verdict, rows),
+        recorded=verdict,
+        declared=_text(entry, "declared", what) or "certified",
+        statement=_text(entry, "statement", what),
+        source=_text(entry, "source", what),
+        prose=_text(entry, "prose", what),
         expected=expected,
-        expected_mathml=_formula(_relation(text("relation"), kind, rows) + " ", expected),
+        expected_mathml=_formula(_relation(_text(entry, "relation", what), kind, rows) + " ", expected),
         check=check,
         check_mathml=_formula("", check),
         hypotheses=_texts(entry, "hypotheses", what),
         uses=_texts(entry, "uses", what),
-        proof=_up(proof, folder),
-        pdf=_up(pdf, folder) if pdf is not None and pdf.is_file() else "",
-        source_text=_proof_text(proof),
+        proof=up(proof, folder) if linkable else "",
+        pdf=up(pdf, folder) if linkable and pdf is not None and pdf.is_file() else "",
+        source_text=source,
+        proof_html=text.body,
+        proof_contents=text.contents,
+        results=text.results,
+        unconverted=unconverted,
+        language=text.language,
         seconds=float(_field(entry, "seconds", (int, float), what, 0.0)),
         instances=rows,
-        figures=tuple(_claim_figures(worksheet, name, rows, folder)),
     )
+    figures = claim_figures(claim, contents)
+    if slices:
+        figures += slice_figures(claim, contents, drawn, progress)
+    return replace(claim, figures=tuple(figures))
+
+
+def _after_damage(verdict: str, rows: Iterable[InstanceRow]) -> str:
+    """Return a claim's verdict once certificates are missing: what rests on them is open."""
+    rows = list(rows)
+    if not any(row.damage for row in rows):
+        return verdict
+    if verdict == "refuted" and any(row.verdict == "refuted" for row in rows):
+        return verdict
+    return "open"
 
 
 def _relation(relation: str, kind: str, rows: Iterable[InstanceRow]) -> str:
     r"""Return the left side and the sign in front of what a claim expects, in LaTeX."""
     sign = r"\ne" if relation == "differs" else r"\le" if kind == "dimension-at-most" else "="
-    known = any("dimension" in row.facts for row in rows) or kind == "dimension-at-most"
-    return rf"\dim {sign}" if known else ""
+    known = kind.startswith("dimension") and (
+        any("dimension" in row.facts for row in rows) or kind == "dimension-at-most"
+    )
+    return rf"\dim Y {sign}" if known else ""
 
 
 def _formula(before: str, text: str) -> str:
@@ -122,14 +226,14 @@ def _formula(before: str, text: str) -> str:
         return ""
     try:
         return mathml(before + Formula.parse(text).to_latex())
-    except InputError:
+    except (InputError, UnsupportedError):
         return ""
 
 
-def _instance(entry: Any, folder: Path, what: str) -> InstanceRow:
+def _instance(entry: Any, folder: Path, what: str, contents: dict[str, Mapping[str, Any]]) -> InstanceRow:
     name = _field(entry, "name", str, f"an instance of {what}")
     what = f"instance {name[:60]} of {what}"
-    certificate = _inside(folder, entry.get("certificate"), what)
+    path = inside(folder, entry.get("certificate"), what)
     facts = {
         key: "" if value is None else str(value)[:200]
         for key, value in entry.items()
@@ -137,111 +241,72 @@ def _instance(entry: Any, folder: Path, what: str) -> InstanceRow:
     }
     if not facts.get("expected", "x"):
         del facts["expected"]
-    found = certificate is not None and certificate.is_file()
-    return InstanceRow(
-        name=name,
-        verdict=_field(entry, "verdict", str, what),
-        strength=entry.get("strength") or "",
-        reason=_field(entry, "reason", str, what, ""),
+    verdict, strength = _text(entry, "verdict", what), entry.get("strength")
+    row = InstanceRow(
+        name=name[:500],
+        verdict=verdict,
+        strength=strength if isinstance(strength, str) else "",
+        reason=_text(entry, "reason", what),
         facts=facts,
-        certificate=_up(certificate, folder) if found else "",
-        file=os.path.relpath(certificate, folder) if found and certificate is not None else "",
-        sha256=(entry.get("sha256") or "") if isinstance(entry.get("sha256"), str | None) else "",
         seconds=float(_field(entry, "seconds", (int, float), what, 0.0)),
+        verified=entry.get("verified") is True,
+    )
+    if path is None:
+        return row
+    recorded = entry.get("sha256")
+    found = certificate_of(path, recorded if isinstance(recorded, str) else "", folder)
+    if found.content is None:
+        return replace(row, verdict="open", damage=found.damage, recorded=verdict)
+    contents[name] = found.content
+    return replace(
+        row,
+        certificate=up(path, folder),
+        file=Path(os.path.relpath(path, folder)).as_posix(),
+        sha256=str(found.content["sha256"]),
     )
 
 
-def _inside(folder: Path, value: Any, what: str) -> Path | None:
-    """Return the path of a file of the run; paths that lead out of its folder are refused."""
-    if value is None:
+# -- the table of the paper -------------------------------------------------------------------
+
+
+def _paper(table: Any, claims: Iterable[ClaimPage], folder: Path) -> Paper | None:
+    """Return the statements of the paper with their claims, if the summary has them."""
+    if table is None:
         return None
-    if not isinstance(value, str) or not value or "\0" in value:
-        raise InputError(f"{what}: {str(value)[:60]!r} is no path")
-    path = Path(os.path.normpath(value))
-    if path.is_absolute() or ".." in path.parts:
-        raise InputError(f"{what}: {value[:100]!r} leads out of the folder of the run")
-    return folder / path
-
-
-def _up(path: Path | None, folder: Path) -> str:
-    """Return a path as the claim pages, two folders below that of the run, link to it."""
-    return "" if path is None else "../../" + Path(os.path.relpath(path, folder)).as_posix()
-
-
-def _proof_text(proof: Path | None) -> str:
-    if proof is None:
-        return ""
-    text = read_text(proof, what="proof")
-    cut = "" if len(text) <= _LONGEST_SOURCE else "\n... (the file has the rest)"
-    return text[:_LONGEST_SOURCE] + cut
-
-
-def _claim_figures(worksheet: str, name: str, rows: tuple[InstanceRow, ...], folder: Path) -> list[Figure]:
-    figures = []
-    points = _points(rows, "")
-    if len(points) > 1:
-        svg = scatter(points, "Dimension against parameters", "parameters", "dimension")
-        figures.append(
-            Figure(svg, "Dimension against the number of parameters; on the dashed line they agree.")
-        )
-    shown = _exemplary([row for row in rows if row.certificate])
-    if shown is not None:
-        certificate = read_certificate(folder / shown.file)
-        figures += certificate_figures(certificate, shown.name)
-    return figures
-
-
-def _exemplary(rows: list[InstanceRow]) -> InstanceRow | None:
-    """Return the instance to draw: the largest whose Jacobian or strata can be looked at, else the first."""
-
-    def size(row: InstanceRow) -> int:
-        number = row.facts.get("parameters") or row.facts.get("strata") or ""
-        return int(number) if number.isdigit() and len(number) < 10 else 0
-
-    small = [row for row in rows if 0 < size(row) <= MOST_PARAMETERS]
-    return max(small, key=size) if small else next(iter(rows), None)
-
-
-def _points(rows: Iterable[InstanceRow], link: str) -> list[Point]:
-    points = []
-    for row in rows:
-        n, value = (
-            row.facts.get("parameters", ""),
-            row.facts.get("dimension") or row.facts.get("upper_bound", ""),
-        )
-        if n.isdigit() and value.isdigit() and len(n) < 16 and len(value) < 16:
-            relation = "dimension" if row.facts.get("dimension") else "at most"
-            text = f"{row.name}: {n} parameters, {relation} {value} ({row.verdict})"
-            points.append(Point(int(n), int(value), row.verdict.replace(" ", "-"), text, link))
-    return points
-
-
-def _with_users(claim: ClaimPage, claims: list[ClaimPage]) -> ClaimPage:
-    return replace(claim, used_by=tuple(other.key for other in claims if claim.key in other.uses))
-
-
-def _overview(claims: tuple[ClaimPage, ...]) -> list[Figure]:
-    """Return the figures of the first page: all dimensions, and which claim rests on which."""
-    figures = []
-    points = [point for claim in claims for point in _points(claim.instances, f"claims/{claim.page}")]
-    if points:
-        svg = scatter(points, "Dimension against parameters, all instances", "parameters", "dimension")
-        caption = (
-            "Dimension (or its upper bound) against the number of parameters, all instances of all claims. "
-            "On the dashed line every parameter counts; below it the parametrisation has continuous fibres."
-        )
-        figures.append(Figure(svg, caption))
     known = {claim.key: claim for claim in claims}
-    edges = [(key, claim.key) for claim in claims for key in claim.uses if key in known]
-    if edges:
-        ends = {end for edge in edges for end in edge}
-        nodes = [
-            GraphNode(c.key, c.title, c.key, c.verdict.replace(" ", "-"), f"claims/{c.page}")
-            for c in claims
-            if c.key in ends
-        ]
-        svg = layered_graph(nodes, edges, "Which claim rests on which")
-        figures.append(
-            Figure(svg, "Which claim rests on which: an arrow leads from a claim to one that uses it.")
-        )
-    return figures
+    what = "the table of the paper"
+    statements = [_statement(entry, known, folder) for entry in _field(table, "statements", list, what)]
+    others = [_paper_row(entry, known, folder) for entry in _field(table, "others", list, what, [])]
+    return Paper(tuple(statements), tuple(others))
+
+
+def _statement(entry: Any, known: Mapping[str, ClaimPage], folder: Path) -> PaperStatement:
+    what = f"statement {_text(entry, 'id', 'a statement of the paper')[:60]} of the paper"
+    illustration = entry.get("illustration")
+    return PaperStatement(
+        id=_text(entry, "id", what),
+        part=_text(entry, "part", what),
+        where=_text(entry, "where", what),
+        text=_text(entry, "text", what),
+        illustration=illustration if isinstance(illustration, str) else "",
+        rows=tuple(_paper_row(row, known, folder) for row in _field(entry, "rows", list, what)),
+    )
+
+
+def _paper_row(entry: Any, known: Mapping[str, ClaimPage], folder: Path) -> PaperRow:
+    what = "a row of the table of the paper"
+    key = f"{_text(entry, 'worksheet', what)}/{_text(entry, 'claim', what)}"
+    claim = known.get(key)
+    strength = entry.get("strength")
+    inside(folder, entry.get("proof"), what)
+    return PaperRow(
+        title=claim.title if claim else _text(entry, "title", what),
+        page=claim.page if claim else "",
+        verdict=claim.verdict if claim else _text(entry, "verdict", what),
+        declared=_text(entry, "declared", what) or "certified",
+        strength=strength if isinstance(strength, str) else "",
+        instances=_field(entry, "instances", int, what, 0),
+        proof=claim.proof if claim else "",
+        folder=_text(entry, "folder", what),
+        seconds=float(_field(entry, "seconds", (int, float), what, 0.0)),
+    )

@@ -8,21 +8,33 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lightningalg.arguments import file_path, integer, listed
+from lightningalg.arguments import instance as of_class
 from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, remove_stale_temporaries, write_atomically
 from lightningalg.certificates.records import pretty_json
 from lightningalg.claims import RefutedError, claim_kinds
 from lightningalg.errors import InputError, LightningAlgError
 from lightningalg.networks.spec import network_from_table
-from lightningalg.render.latex import ClaimText, render_proof
+from lightningalg.render.latex import known_language, render_proof
+from lightningalg.worksheets.claim_text import claim_text
+from lightningalg.worksheets.earlier import with_earlier
 from lightningalg.worksheets.model import Claim, Instance, Worksheet
+from lightningalg.worksheets.statements import (
+    check_statements,
+    statement_table,
+    table_csv,
+    table_markdown,
+)
+from lightningalg.worksheets.tables import claim_table, instance_table, run_table
+from lightningalg.worksheets.translations import translations_to_json
 from lightningalg.worksheets.verdict import OPEN, REFUTED, claim_verdict, is_declared, judge, worst
 
 #: certificates checked by one call of the verifier
@@ -56,6 +68,12 @@ class InstanceResult:
     verified: bool | None = None
     skipped: bool = False
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        return f"<InstanceResult {self.task.instance}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return instance_table(self)
 
     def to_json(self, out: Path) -> dict[str, Any]:
         """Return this instance's entry of ``summary.json``; paths are relative to the output folder."""
@@ -105,8 +123,14 @@ class ClaimResult:
         return sum(result.seconds for result in self.instances)
 
     def count(self, verdict: str) -> int:
-        """Number of instances with that verdict."""
+        """Return the number of instances with that verdict."""
         return sum(result.verdict == verdict for result in self.instances)
+
+    def __repr__(self) -> str:
+        return f"<ClaimResult {self.claim.id}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return claim_table(self)
 
 
 @dataclass(slots=True)
@@ -117,6 +141,12 @@ class Run:
     claims: list[ClaimResult]
     seconds: float = 0.0
     complete: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Run of {len(self.claims)} claims: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return run_table(self)
 
     @property
     def verdict(self) -> str:
@@ -145,6 +175,8 @@ class Run:
                     "expected": result.claim.expected,
                     "check": result.claim.check.text if result.claim.check else "",
                     "uses": list(result.claim.uses),
+                    "paper": list(result.claim.paper),
+                    "translations": translations_to_json(result.claim.translations),
                     "verdict": result.verdict,
                     "declared": result.claim.declared or "certified",
                     "as_declared": result.as_declared,
@@ -154,7 +186,27 @@ class Run:
                     "instances": [instance.to_json(self.out) for instance in result.instances],
                 }
             )
-        return {"complete": self.complete, "seconds": round(self.seconds, 3), "claims": claims}
+        return {
+            "complete": self.complete,
+            "seconds": round(self.seconds, 3),
+            "claims": claims,
+            "worksheets": _words_of(result.worksheet for result in self.claims),
+            "table": statement_table(claims),
+        }
+
+
+def _words_of(worksheets: Iterable[Worksheet]) -> list[dict[str, Any]]:
+    """Return the words of worksheets, each once, as ``summary.json`` holds them."""
+    return [
+        {
+            "name": name,
+            "title": sheet.title,
+            "source": sheet.source,
+            "prose": sheet.prose,
+            "translations": translations_to_json(sheet.translations),
+        }
+        for name, sheet in {sheet.name: sheet for sheet in worksheets}.items()
+    ]
 
 
 #: told (instances finished, all instances, what is being done)
@@ -164,17 +216,20 @@ Progress = Callable[[int, int, str], None]
 def run_worksheets(
     worksheets: Sequence[Worksheet],
     *,
-    out: Path,
+    out: str | Path,
     claims: Sequence[str] = (),
     jobs: int | None = None,
     force: bool = False,
     seed: str = "0",
+    lang: str = "en",
     progress: Progress = lambda done, total, what: None,
 ) -> Run:
-    """Certify every instance of every claim, verify the certificates, write them, proofs and a summary.
+    """Return the results of all claims: every instance is certified, and every certificate verified.
 
-    Writes ``out/<worksheet>/<claim>/<instance>.json``, ``out/<worksheet>/<claim>.tex`` and
-    ``out/summary.json``.
+    Certificates, proofs and a summary are written.
+
+    Writes ``out/<worksheet>/<claim>/<instance>.json``, ``out/<worksheet>/<claim>.tex``,
+    ``out/summary.json``, and the table of statements as ``out/table.md`` and ``out/table.csv``.
     Instances whose certificate is already there for the same network, kind and seed are not computed
     again (but verified). On Ctrl-C what is finished stays, with a summary of it.
 
@@ -185,22 +240,43 @@ def run_worksheets(
     out
         Folder for the results.
     claims
-        Only claims with these ids; all if empty.
+        Only claims with these ids; all if empty. The summary keeps what an earlier run found of the others,
+        marked ``earlier``, and names those of which nothing is known (``left_out``).
     jobs
         Number of processes; default the number of cores.
     force
         Compute again what is already there.
     seed
         For the points of lower bounds.
+    lang
+        Language of the proofs: one of ``render.latex.LANGUAGES``.
     progress
         Told how far it is.
 
     Raises
     ------
     InputError
-        If a claim id is unknown or the folder cannot be written to.
+        If a claim id or the language is unknown, or the folder cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from lightningalg.worksheets.library import find_worksheets
+    >>> from lightningalg.worksheets.model import read_worksheet
+    >>> sheet = read_worksheet(find_worksheets(["symmetries"])[0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = run_worksheets([sheet], out=folder, claims=["intra-layer"], jobs=1)
+    >>> run.claims[0].verdict
+    'certified'
     """
     start = time.perf_counter()
+    known_language(lang)
+    out = file_path(out, "out")
+    jobs = None if jobs is None else integer(jobs, "jobs", 1)
+    worksheets = [
+        of_class(worksheet, Worksheet, "worksheets", "a list of what read_worksheet returns")
+        for worksheet in listed(worksheets, "worksheets", "what read_worksheet returns")
+    ]
     run = Run(out, _select(worksheets, claims, out, seed, force))
     _probe(out)
     for folder in {out, *(Path(r.task.path).parent for claim in run.claims for r in claim.instances)}:
@@ -222,22 +298,33 @@ def run_worksheets(
         _verify_all(results, workers, lambda done, total: progress(done, total, "verifying"))
         for number, claim in enumerate(run.claims, start=1):
             _judge(claim)
-            claim.proof = _write_proof(claim, out)
+            claim.proof = _write_proof(claim, out, lang)
             progress(number, len(run.claims), f"proof of {claim.claim.id}")
         run.complete = True
     finally:
         for claim in run.claims:
             _judge(claim)
         run.seconds = time.perf_counter() - start
-        write_atomically(out / "summary.json", pretty_json(run.to_json()) + "\n")
+        summary = run.to_json()
+        if claims:  # what earlier runs found of the other claims stays
+            summary = with_earlier(summary, out / "summary.json", worksheets)
+            summary["worksheets"] = _words_of(worksheets)
+            summary["table"] = statement_table(summary["claims"])
+        write_atomically(out / "summary.json", pretty_json(summary) + "\n")
+        write_atomically(out / "table.md", table_markdown(summary["table"]))
+        write_atomically(out / "table.csv", table_csv(summary["table"]))
     return run
 
 
 def _probe(out: Path) -> None:
     """Fail before the work, not after it, if nothing can be written."""
     probe = out / ".probe"
-    write_atomically(probe, "")
-    probe.unlink()
+    try:
+        write_atomically(probe, "")
+        probe.unlink()
+    except (InputError, OSError) as error:
+        reason = str(error).rpartition(": ")[2]
+        raise InputError(f"cannot write into the folder {out} (--out): {reason}") from None
 
 
 def _select(
@@ -254,6 +341,7 @@ def _select(
     selected = []
     for worksheet in worksheets:
         for claim in worksheet.claims:
+            check_statements(claim.id, claim.paper)
             if not wanted or claim.id in wanted:
                 tasks = [_task(worksheet, claim, instance, out, seed, force) for instance in claim.instances]
                 results = [
@@ -278,7 +366,23 @@ Outcome = tuple[Task, dict[str, Any] | None, str, bool, float]
 
 
 def certify_task(task: Task) -> Outcome:
-    """Certify one instance; runs in a worker process, which may be ended at any time: it writes nothing."""
+    """Return what became of one instance.
+
+    Runs in a worker process, which may be ended at any time: it writes nothing.
+
+    Parameters
+    ----------
+    task
+        What to certify.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> table = la.lightning((2, 2), (1,)).to_json()
+    >>> task = Task("sheet", "claim", "2-2", "dimension", table, "0", "absent.json", True)
+    >>> certify_task(task)[1]["claim"]["value"]
+    6
+    """
     start = time.perf_counter()
     existing = None if task.force else _existing(task)
     if existing is not None:
@@ -434,25 +538,14 @@ def _judge(claim: ClaimResult) -> None:
             result.verdict = OPEN
 
 
-def _write_proof(claim: ClaimResult, out: Path) -> Path | None:
+def _write_proof(claim: ClaimResult, out: Path, lang: str) -> Path | None:
     """Write the claim's LaTeX proof from its verified certificates; ``None`` if there is none."""
     proved = [r for r in claim.instances if r.certificate is not None and r.verified]
     if not proved:
         return None
-    data = claim.claim
-    expected = data.expected or (data.check.text if data.check else "")
-    text = ClaimText(
-        id=data.id,
-        title=data.title,
-        statement=data.statement,
-        source=data.source or claim.worksheet.source,
-        prose=data.prose,
-        hypotheses=tuple(hypothesis.text for hypothesis in data.hypotheses),
-        expected=f"not {expected}" if data.differs else expected,
-        verdicts={r.certificate["sha256"]: r.verdict for r in proved if r.certificate},
-    )
-    path = out / claim.worksheet.name / f"{data.id}.tex"
-    write_atomically(
-        path, render_proof([r.certificate for r in proved if r.certificate], title=data.title, claim=text)
-    )
+    verdicts = {r.certificate["sha256"]: r.verdict for r in proved if r.certificate}
+    text = claim_text(claim.claim, claim.worksheet, lang, verdicts)
+    path = out / claim.worksheet.name / f"{claim.claim.id}.tex"
+    certificates = [r.certificate for r in proved if r.certificate]
+    write_atomically(path, render_proof(certificates, title=text.title, claim=text, lang=lang))
     return path

@@ -123,13 +123,14 @@ def test_what_a_command_leaves_running_is_ended():
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's help is Linux's")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_the_computation_ends_with_its_parent(number):
     code = """
 import os, signal, sys, time
 from lightningalg.cli.supervise import supervised
 def body():
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     try:
         print(os.getpid(), flush=True)
         time.sleep(100)
@@ -146,4 +147,79 @@ sys.exit(supervised(body))
     process.send_signal(number)
     process.communicate(timeout=30)
     assert gone(child) and time.monotonic() - begun < 5
-    assert process.returncode in ((-signal.SIGKILL,) if number == signal.SIGKILL else (130,))
+    # what a shell says of a program that a signal ended: 130, 143, 129
+    assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
+
+
+FAMILY = """
+import os, signal, subprocess, sys, time
+from lightningalg.cli.supervise import supervised
+def body():
+    stray = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
+    print(os.getpid(), stray.pid, flush=True)
+    time.sleep(100)
+sys.exit(supervised(body))
+"""
+
+
+@pytest.mark.parametrize("who", ["parent", "child"])
+def test_what_the_computation_has_started_ends_with_it_even_by_kill_9(who):
+    process = subprocess.Popen([sys.executable, "-c", FAMILY], stdout=subprocess.PIPE, text=True)
+    child, stray = map(int, process.stdout.readline().split())
+    assert alive(child) and alive(stray)
+    os.kill(process.pid if who == "parent" else child, signal.SIGKILL)
+    assert gone(child) and gone(stray)
+    process.stdout.read()  # the end of the output: nobody holds it open any more
+    assert process.wait(timeout=10) == (-signal.SIGKILL if who == "parent" else 2)
+
+
+def test_a_signal_to_the_callers_whole_group_leaves_nobody():
+    """As ``timeout -s KILL`` and batch systems do: caller, guard and child are in different groups."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", FAMILY], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    child, stray = map(int, process.stdout.readline().split())
+    os.killpg(process.pid, signal.SIGKILL)
+    assert gone(child) and gone(stray)
+    process.communicate(timeout=10)
+
+
+def test_a_second_signal_does_not_lengthen_the_grace():
+    body = """
+    import lightningalg.cli.supervise as s
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    print("ready", flush=True)
+    time.sleep(100)
+"""
+    code = f"""
+import os, signal, sys, time
+from lightningalg.cli import supervise
+supervise._GRACE = 1.0
+def body():
+{body}
+sys.exit(supervise.supervised(body))
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.readline()
+    begun = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.3)
+    while process.poll() is None and time.monotonic() - begun < 20:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+    assert process.returncode == 143 and time.monotonic() - begun < 5
+    process.communicate()
+
+
+def test_nohup_is_left_alone():
+    body = "    os.kill(os.getppid(), signal.SIGHUP); time.sleep(0.3); return 7"
+    code = f"""
+import os, signal, sys, time
+from lightningalg.cli import supervise
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+def body():
+{body}
+sys.exit(supervise.supervised(body))
+"""
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 7

@@ -17,7 +17,7 @@ import pytest
 
 import lightningalg as la
 from lightningalg.errors import InputError
-from lightningalg.sweeps import local
+from lightningalg.sweeps import local, run
 from lightningalg.sweeps.run import run_sweep, verify_store
 from lightningalg.sweeps.spec import Family, architecture
 from lightningalg.sweeps.store import Store
@@ -157,6 +157,29 @@ def test_what_kills_or_stops_a_worker_becomes_a_row(tmp_path, monkeypatch, task,
         assert run_sweep(some(2), store, workers=1, retry=True).counts == {"certified": 2}
 
 
+def dies_once(key, table, seed):
+    """Be killed by somebody the first time; ``seed`` is the name of a file that remembers it."""
+    if not os.path.exists(seed):
+        Path(seed).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return certify(key, table, "0")
+
+
+def test_a_task_whose_worker_is_killed_is_tried_once_more(tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "certify", dies_once)
+    rows = list(local.run_locally(some(3), seed=str(tmp_path / "died"), workers=1, timeout=60, memory=4))
+    assert sorted(row["status"] for row in rows) == ["certified"] * 3
+    assert {row["key"] for row in rows} == {task.key for task in some(3)}
+
+
+def test_no_more_workers_than_tasks(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(run, "run_locally", lambda tasks, **options: asked.append(options["workers"]) or ())
+    with Store(tmp_path / "s.sqlite") as store:
+        run_sweep(some(2), store, workers=1000)
+    assert asked == [2]
+
+
 def start(tmp_path: Path, *extra: str) -> subprocess.Popen:
     (tmp_path / "spec.toml").write_text(SPEC)
     code = "from lightningalg.cli.main import main; main()"
@@ -192,7 +215,9 @@ def stored(tmp_path: Path) -> list[str]:
 @pytest.mark.slow
 def test_kill_9_again_and_again_loses_nothing_and_doubles_nothing(tmp_path):
     before: set[str] = set()
-    for delay in (0.4, 0.9, 1.3, 1.6, 1.9, 2.2):
+    kills, delay = 0, 0.4
+    while kills < 6 or (not before and kills < 20):  # later and later, whatever a start takes here
+        kills, delay = kills + 1, delay * 1.3
         process = start(tmp_path)
         time.sleep(delay)
         os.killpg(process.pid, signal.SIGKILL)
@@ -212,6 +237,92 @@ def test_kill_9_again_and_again_loses_nothing_and_doubles_nothing(tmp_path):
     connection = sqlite3.connect(tmp_path / "s.sqlite")
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()
+
+
+def inserts(path: Path, stop_after: str) -> str:
+    """Return a program that stores one result and kills itself before or after a step of the transaction."""
+    return f"""
+import os, signal, sqlite3
+from pathlib import Path
+from lightningalg.sweeps.store import Store
+from lightningalg.sweeps.work import certify, Row
+from lightningalg.sweeps.spec import Family
+tasks = list(Family.parse({{"layers": 1, "widths": "2..3", "ranks": "1..2"}}, 1).architectures())
+class Connection(sqlite3.Connection):
+    def execute(self, sql, *arguments):
+        done = super().execute(sql, *arguments)
+        if sql.startswith({stop_after!r}) and self.armed:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return done
+    armed = False
+connect = sqlite3.connect
+sqlite3.connect = lambda *a, **k: connect(*a, factory=Connection, **k)
+with Store(Path({str(path)!r})) as store:
+    store.add(tasks)
+    done = store.finished()
+    task = next(task for task in tasks if task.key not in done)
+    row = Row(**certify(task.key, dict(task.table), "0"))
+    store._connection.armed = True
+    store.put(row)
+"""
+
+
+@pytest.mark.slow
+def test_kill_9_at_every_step_of_a_commit(tmp_path):
+    """Before ``COMMIT`` nothing of a result is there, after it everything: there is no third state."""
+    path = tmp_path / "s.sqlite"
+    for count, step in enumerate(("BEGIN", "DELETE", "INSERT OR IGNORE INTO results", "COMMIT"), start=1):
+        done = subprocess.run([sys.executable, "-c", inserts(path, step)], capture_output=True, timeout=60)
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        with Store(path) as store:
+            assert store._connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            assert len(store.finished()) == (1 if step == "COMMIT" else 0), count
+            assert all(certificate["sha256"] for _, certificate in store.certificates())
+    with Store(path) as store:
+        assert verify_store(store) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to see processes in")
+def test_kill_9_of_the_caller_alone_and_of_workers(tmp_path):
+    """The workers end with the process that started them; a worker that dies costs nothing."""
+    process = start(tmp_path)
+    limit = time.monotonic() + 60
+    while not stored(tmp_path) and time.monotonic() < limit:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    wait_for_nobody(process.pid)
+    before = set(stored(tmp_path))
+    process = start(tmp_path, "--json")
+    killed = 0
+    while process.poll() is None and killed < 3:
+        for pid, command in children_named(process.pid, "multiprocessing"):
+            if "spawn_main" in command:
+                os.kill(pid, signal.SIGKILL)
+                killed += 1
+        time.sleep(0.6)
+    out, err = process.communicate(timeout=200)
+    assert process.returncode == 0, err
+    answer = json.loads(out)
+    assert answer["counts"] == {"certified": COUNT} and answer["already"] == len(before)
+    assert killed and answer["rejected"] == []
+    now = stored(tmp_path)
+    assert len(now) == len(set(now)) == COUNT
+
+
+def children_named(session: int, word: str) -> list[tuple[int, str]]:
+    """Return the processes of a session whose command line has the word."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            number = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[3])
+        except (OSError, IndexError):
+            continue
+        if number == session and word in command:
+            found.append((int(folder.name), command))
+    return found
 
 
 @pytest.mark.slow
@@ -333,6 +444,18 @@ def test_bounds_may_exclude_a_published_value():
         ('architecture,exponent,dimension\n"(2,3,3)",2,"9,9"\n', ["line 2", "dimension"]),
         ('architecture,exponent,dimension\n"(2,3,3,2)",2\n', ["line 2", "dimension"]),
         ('architecture,exponent,dimension\n"(2,3\n', ["line"]),
+        ("architecture,exponent,dimension\n(2,3,3),2,9\n", ["line 2", "quotation marks"]),
+        ('architecture,exponent,dimension\n"(2,3,3",2,9\n', ["line 2", "architecture"]),
+        ("architecture,exponent,dimension,dimension\n2-3-3,2,9,9\n", ["line 1", "dimension"]),
+        ("architecture,exponent,dimension\n2-3-3,2,9\n2-3-3,2,-9\n", ["line 3", "dimension"]),
+        ("architecture,exponent,dimension\n2-3-3,2,٩\n", ["line 2", "dimension"]),
+        ("architecture,exponent,dimension\n" + "1" * 40 + "!,2,9\n", ["line 2", "architecture"]),
+        ("architecture,exponent,dimension\n" + "1-" * 50_000 + "1,2,9\n", ["line 2", "architecture"]),
+        ("architecture,exponent,dimension\n" + "1" * 200_000 + ",2,9\n", ["line"]),
+        ("architecture,exponent,dimension\n2-3\x00,2,9\n", ["line 2"]),
+        ("architecture,exponent,dimension\n=1+1,2,9\n", ["line 2", "architecture"]),
+        ("architecture,exponent,dimension\n9999999-9999999,2,9\n", ["line 2"]),
+        ("architecture,exponent,dimension\n2-3-3,9999999,9\n", ["line 2"]),
     ],
 )
 def test_a_wrong_table_is_refused_with_its_line(tmp_path, text, words):

@@ -438,6 +438,20 @@ def test_running_again(small):
     assert again(seed="7", force=True)[0] == set()
 
 
+def test_proofs_in_spanish(capfd, in_this_process, tmp_path):
+    sheet = SHEET.partition("[[claim]]")[0] + "[[claim]]" + SHEET.split("[[claim]]")[1]
+    path = write_sheet(tmp_path, sheet + '[claim.es]\ntitle = "Título"\nhypotheses = ["a menor que d"]\n')
+    command = ("worksheet", "run", path, "--out", tmp_path / "out")
+    assert call(capfd, *command, "--lang", "fr").code == 2 and not (tmp_path / "out").exists()
+    assert call(capfd, *command, "--lang", "es").code == 0
+    proof = (tmp_path / "out" / "mine" / "certified.tex").read_text(encoding="utf-8")
+    assert r"\title{T\'{i}tulo}" in proof and "a menor que d" in proof
+    assert r"\foreignlanguage{english}{A source \& more}» (en inglés)" in proof
+    assert "certificadas" in proof
+    assert call(capfd, *command).code == 0  # nothing is certified again, the proof is in English
+    assert r"\title{certified}" in (tmp_path / "out" / "mine" / "certified.tex").read_text(encoding="utf-8")
+
+
 def test_changed_worksheet_is_done_again(small):
     path, out = small
     path.write_text(SMALL.replace("ranks", "tokens = 1, ranks").replace('expected = "', 'expected = "1 + '))

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-WIDTH, HEIGHT = 640, 420
-_LONGEST = 44  # characters of a line in a graph's box
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 14, 46
+WIDTH, HEIGHT = 640, 440
+_RIGHT, _TOP, _BOTTOM = 16, 14, 46
+_CHARACTER = 6.6  # width of a character of a label
+
+#: verdicts as classes of marks, with the words of a legend; each has a form of its own
+LEGEND = {
+    "certified": "certified",
+    "certified-with-hypotheses": "certified with hypotheses",
+    "refuted": "refuted",
+    "open": "open",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,51 +31,81 @@ class Point:
     link: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GraphNode:
-    """A node of a layered graph: a name, one or two lines of text, a class and a link."""
-
-    id: str
-    label: str
-    note: str = ""
-    mark: str = ""
-    link: str = ""
-
-
-def _svg(width: float, height: float, title: str, body: Sequence[str], mark: str) -> str:
+def svg(
+    width: float, height: float, title: str, body: Sequence[str], mark: str, *, links: bool = False
+) -> str:
+    """Return a drawing with its name for those who cannot see it; one with links is a group."""
+    role = "group" if links else "img"
     head = (
         f'<svg class="chart {mark}" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}" '
-        f'role="img" aria-label="{escape(title)}" xmlns="http://www.w3.org/2000/svg">'
+        f'role="{role}" aria-label="{escape(title)}" xmlns="http://www.w3.org/2000/svg">'
     )
-    return "\n".join([head, f"<title>{escape(title)}</title>", *body, "</svg>"])
+    return "\n".join([head, *body, "</svg>"])
 
 
-def _linked(shape: str, link: str) -> str:
+def linked(shape: str, link: str) -> str:
+    """Return a shape, as a link if there is one."""
     return f'<a href="{escape(link)}">{shape}</a>' if link else shape
 
 
 def _tick(value: float) -> str:
-    """Return a label: powers of ten from a million on, else the number."""
-    if value >= 1e6:
-        digits = str(round(math.log10(value)))
-        return "10" + digits.translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    """Return a label: from a million on digits times powers of ten, else the number.
 
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    Examples
+    --------
+    >>> _tick(50000), _tick(1e6), _tick(3e8)
+    ('50,000', '10⁶', '3·10⁸')
+    """
+    if value < 1e6:
+        return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+    exponent = math.floor(math.log10(value) + 1e-9)
+    digit = round(value / 10**exponent)
+    power = "10" + str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return power if digit == 1 else f"{digit}·{power}"
 
 
 def _decades(low: float, high: float) -> list[float]:
     """Return the ticks 1, 2, 5 times powers of ten in a range; powers alone if there would be many."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    steps = (1, 2, 5) if last - first <= 3 else (1,)
+    steps = tuple(range(1, 10)) if high < 8 * low else (1, 2, 5) if last - first <= 3 else (1,)
     ticks = [m * 10.0**k for k in range(first, last + 1) for m in steps]
     return [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001]
 
 
+def _together(points: Sequence[Point]) -> list[tuple[Point, int]]:
+    """Return the points that lie apart, with their numbers; the text of several names the first three."""
+    groups: dict[tuple[float, float, str], list[Point]] = {}
+    for point in points:
+        groups.setdefault((point.x, point.y, point.mark), []).append(point)
+    found = []
+    for (x, y, mark), members in groups.items():
+        texts = list(dict.fromkeys(point.text for point in members))
+        more = f"; and {len(texts) - 3} more" if len(texts) > 3 else ""
+        links = {point.link for point in members}
+        link = links.pop() if len(links) == 1 else ""
+        found.append((Point(x, y, mark, "; ".join(texts[:3]) + more, link), len(members)))
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def _shape(mark: str, x: float, y: float, size: float, inner: str = "") -> str:
+    """Return a mark: diamonds are refuted, rings open, rings with a dot under hypotheses, discs all else."""
+    name = escape(mark)
+    if mark == "refuted":
+        r = 1.35 * size
+        path = f"M{x:.1f} {y - r:.1f}l{r:.1f} {r:.1f}l{-r:.1f} {r:.1f}l{-r:.1f} {-r:.1f}z"
+        return f'<path class="point {name}" d="{path}">{inner}</path>'
+    dot = (
+        f'<circle class="dot {name}" cx="{x:.1f}" cy="{y:.1f}" r="1.5"/>'
+        if mark.startswith("certified-")
+        else ""
+    )
+    return f'<circle class="point {name}" cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}">{inner}</circle>{dot}'
+
+
 def scatter(points: Sequence[Point], title: str, x_name: str, y_name: str) -> str:
     """Return a scatter plot of positive numbers, both axes logarithmic, with the line x = y.
+
+    Points that coincide share a mark, larger the more there are.
 
     Examples
     --------
@@ -78,22 +116,24 @@ def scatter(points: Sequence[Point], title: str, x_name: str, y_name: str) -> st
     usable = [p for p in points if p.x > 0 and p.y > 0]
     low = 0.8 * min((min(p.x, p.y) for p in usable), default=1)
     high = 1.25 * max((max(p.x, p.y) for p in usable), default=10)
+    ticks = _decades(low, high)
+    left = 34 + _CHARACTER * max((len(_tick(tick)) for tick in ticks), default=1)
     scale = math.log(high / low)
 
     def right(x: float) -> float:
-        return _LEFT + (WIDTH - _LEFT - _RIGHT) * math.log(x / low) / scale
+        return left + (WIDTH - left - _RIGHT) * math.log(x / low) / scale
 
     def down(y: float) -> float:
         return HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * math.log(y / low) / scale
 
     body = []
-    for tick in _decades(low, high):
+    for tick in ticks:
         x, y, text = right(tick), down(tick), _tick(tick)
         body += [
             f'<line class="grid" x1="{x:.1f}" y1="{_TOP}" x2="{x:.1f}" y2="{HEIGHT - _BOTTOM}"/>',
-            f'<line class="grid" x1="{_LEFT}" y1="{y:.1f}" x2="{WIDTH - _RIGHT}" y2="{y:.1f}"/>',
+            f'<line class="grid" x1="{left:.1f}" y1="{y:.1f}" x2="{WIDTH - _RIGHT}" y2="{y:.1f}"/>',
             f'<text class="tick" x="{x:.1f}" y="{HEIGHT - _BOTTOM + 16}" text-anchor="middle">{text}</text>',
-            f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{text}</text>',
+            f'<text class="tick" x="{left - 6:.1f}" y="{y + 4:.1f}" text-anchor="end">{text}</text>',
         ]
     body.append(
         f'<line class="diagonal" x1="{right(low):.1f}" y1="{down(low):.1f}" '
@@ -101,164 +141,31 @@ def scatter(points: Sequence[Point], title: str, x_name: str, y_name: str) -> st
     )
     middle = (HEIGHT - _BOTTOM + _TOP) / 2
     body += [
-        f'<text class="axis" x="{(WIDTH + _LEFT) / 2:.0f}" y="{HEIGHT - 8}" text-anchor="middle">'
+        f'<text class="axis" x="{(WIDTH + left) / 2:.0f}" y="{HEIGHT - 8}" text-anchor="middle">'
         f"{escape(x_name)}</text>",
         f'<text class="axis" transform="translate(14 {middle:.0f}) rotate(-90)" text-anchor="middle">'
         f"{escape(y_name)}</text>",
     ]
-    for p in usable:
-        mark = f'<circle class="point {escape(p.mark)}" cx="{right(p.x):.1f}" cy="{down(p.y):.1f}" r="4">'
-        body.append(_linked(f"{mark}<title>{escape(p.text)}</title></circle>", p.link))
-    return _svg(WIDTH, HEIGHT, title, body, "scatter")
+    for p, count in _together(usable):
+        size = min(9.0, 3.2 + 0.8 * math.sqrt(count))
+        body.append(_shape(p.mark, right(p.x), down(p.y), size, f"<title>{escape(p.text)}</title>"))
+    body += _legend([mark for mark in LEGEND if any(p.mark == mark for p in usable)], left, x_name, y_name)
+    return svg(WIDTH, HEIGHT, title, body, "scatter")
 
 
-def layered_graph(
-    nodes: Sequence[GraphNode], edges: Sequence[tuple[str, str]], title: str, *, row: int = 48
-) -> str:
-    """Return a directed acyclic graph drawn from left to right, each node one column after its sources.
-
-    Examples
-    --------
-    >>> svg = layered_graph([GraphNode("a", "A"), GraphNode("b", "B")], [("a", "b")], "Graph")
-    >>> svg.count("<rect"), svg.count("<path")
-    (2, 2)
-    """
-    column = _columns([node.id for node in nodes], edges)
-    by_column: dict[int, list[GraphNode]] = {}
-    for node in nodes:
-        by_column.setdefault(column[node.id], []).append(node)
-    widest = max((len(node.label) for node in nodes), default=1)
-    widest = max(widest, max((len(node.note) for node in nodes), default=1))
-    box, gap = 18 + 6.6 * min(widest, _LONGEST), 46
-    rows = max(map(len, by_column.values()), default=1)
-    place = {}
-    for number, members in by_column.items():
-        start = (rows - len(members)) * row / 2
-        for i, node in enumerate(members):
-            place[node.id] = (8 + number * (box + gap), 8 + start + i * row)
-    width = 16 + len(by_column) * (box + gap) - gap
-    body = [
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
-        'orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker></defs>'
-    ]
-    high = row - 12
-    for source, target in edges:
-        (x1, y1), (x2, y2) = place[source], place[target]
-        a, b, c, d = x1 + box, y1 + high / 2, x2, y2 + high / 2
-        bend = max(20.0, (c - a) / 2)
-        body.append(
-            f'<path class="edge" marker-end="url(#tip)" '
-            f'd="M{a:.0f} {b:.0f} C{a + bend:.0f} {b:.0f} {c - bend:.0f} {d:.0f} {c:.0f} {d:.0f}"/>'
-        )
-    for node in nodes:
-        x, y = place[node.id]
-        lines = [node.label, node.note] if node.note else [node.label]
-        texts = [
-            f'<text class="{"label" if i == 0 else "note"}" x="{x + box / 2:.0f}" '
-            f'y="{y + high / 2 + 4 + 14 * (i - (len(lines) - 1) / 2):.0f}" text-anchor="middle">'
-            f"{escape(_cut(text))}</text>"
-            for i, text in enumerate(lines)
-        ]
-        shape = (
-            f'<rect class="node {escape(node.mark)}" x="{x:.0f}" y="{y:.0f}" '
-            f'width="{box:.0f}" height="{high}" rx="5"/>'
-        )
-        tooltip = f"<title>{escape(' '.join(lines))}</title>"
-        body.append(_linked("<g>" + tooltip + shape + "".join(texts) + "</g>", node.link))
-    return _svg(width, 16 + rows * row - 12, title, body, "graph")
-
-
-def _columns(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """Return for each node the length of the longest path to it; edges of cycles are not followed twice."""
-    sources: dict[str, list[str]] = {node: [] for node in nodes}
-    for source, target in edges:
-        sources[target].append(source)
-    column = dict.fromkeys(nodes, 0)
-    for _ in nodes:
-        after = {n: max((column[s] + 1 for s in sources[n]), default=0) for n in nodes}
-        after = {n: min(value, len(nodes)) for n, value in after.items()}
-        if after == column:
-            break
-        column = after
-    return column
-
-
-def strata_diagram(strata: Sequence[tuple[int, int, int, str]], title: str) -> str:
-    """Return the orbits (rk V, rk A, m) of one layer, each a mark of the class given with it.
-
-    Columns are rk A, rows rk V; orbits with equal ranks stand side by side, m increasing.
-
-    Examples
-    --------
-    >>> svg = strata_diagram([(0, 0, 0, "refuted"), (1, 1, 0, "certified"), (1, 1, 1, "refuted")], "Strata")
-    >>> svg.count("<circle"), svg.count("refuted")
-    (3, 2)
-    """
-    cells: dict[tuple[int, int], list[tuple[int, str]]] = {}
-    for r, s, m, mark in strata:
-        cells.setdefault((r, s), []).append((m, mark))
-    widest = max(map(len, cells.values()), default=1)
-    side = max(54.0, 22.0 * widest + 14)
-    rows = sorted({r for r, _ in cells}, reverse=True)
-    columns = sorted({s for _, s in cells})
-    left, top = 58.0, 10.0
-    body = []
-    for j, s in enumerate(columns):
-        x = left + (j + 0.5) * side
-        body.append(
-            f'<text class="tick" x="{x:g}" y="{top + len(rows) * side + 16:g}" '
-            f'text-anchor="middle">{s}</text>'
-        )
-    for i, r in enumerate(rows):
-        y = top + (i + 0.5) * side
-        body.append(f'<text class="tick" x="{left - 10:g}" y="{y + 4:g}" text-anchor="end">{r}</text>')
-        for j, s in enumerate(columns):
-            x, found = left + (j + 0.5) * side, sorted(cells.get((r, s), []))
-            if found:
-                body.append(
-                    f'<rect class="frame" x="{x - side / 2 + 2:g}" y="{y - side / 2 + 2:g}" '
-                    f'width="{side - 4:g}" height="{side - 4:g}" rx="6"/>'
-                )
-            for k, (m, mark) in enumerate(found):
-                place = x + 20 * (k - (len(found) - 1) / 2)
-                body.append(
-                    f'<circle class="point {escape(mark)}" cx="{place:g}" cy="{y - 6:g}" r="6.5">'
-                    f"<title>rk V = {r}, rk A = {s}, m = {m}</title></circle>"
-                    f'<text class="tick" x="{place:g}" y="{y + 15:g}" text-anchor="middle">{m}</text>'
-                )
-    width, height = left + len(columns) * side + 10, top + len(rows) * side + 42
-    body += [
-        f'<text class="axis" x="{left + len(columns) * side / 2:g}" y="{height - 6:g}" '
-        f'text-anchor="middle">rk A</text>',
-        f'<text class="axis" transform="translate(16 {top + len(rows) * side / 2:g}) rotate(-90)" '
-        f'text-anchor="middle">rk V</text>',
-    ]
-    return _svg(width, height, title, body, "strata")
-
-
-def pattern(rows: Sequence[Sequence[bool]], blocks: Mapping[str, tuple[int, int]], title: str) -> str:
-    """Return the picture of a matrix' non-zero entries; ``blocks`` names ranges of columns, ends excluded.
-
-    Examples
-    --------
-    >>> pattern([[True, False]], {"Q": (0, 1), "K": (1, 2)}, "Pattern").count('class="entry"')
-    1
-    """
-    columns = len(rows[0]) if rows else 0
-    size = max(3.0, min(14.0, 600 / max(columns, 1), 500 / max(len(rows), 1)))
-    body = [f'<rect class="frame" x="0" y="18" width="{columns * size:g}" height="{len(rows) * size:g}"/>']
-    for name, (start, stop) in blocks.items():
-        x = start * size
-        body.append(f'<line class="grid" x1="{x:g}" y1="18" x2="{x:g}" y2="{18 + len(rows) * size:g}"/>')
-        body.append(
-            f'<text class="tick" x="{(start + stop) * size / 2:g}" y="12" text-anchor="middle">'
-            f"{escape(name)}</text>"
-        )
-    for i, row in enumerate(rows):
-        body += [
-            f'<rect class="entry" x="{j * size + 0.5:g}" y="{18 + i * size + 0.5:g}" '
-            f'width="{size - 1:g}" height="{size - 1:g}"/>'
-            for j, filled in enumerate(row)
-            if filled
-        ]
-    return _svg(columns * size + 1, 19 + len(rows) * size, title, body, "pattern")
+def _legend(marks: Sequence[str], left: float, x_name: str, y_name: str) -> list[str]:
+    """Return the legend, in the corner above the diagonal, where no point can be."""
+    x, y = left + 18, _TOP + 20.0
+    words = [LEGEND[mark] for mark in marks] + [f"{y_name} = {x_name}"]
+    width = 34 + _CHARACTER * max(map(len, words))
+    body = [f'<rect class="plate" x="{x - 12:.0f}" y="{y - 15:.0f}" width="{width:.0f}" '
+            f'height="{20 * len(words) + 8}" rx="4"/>']  # fmt: skip
+    for mark in marks:
+        body.append(_shape(mark, x, y - 1, 4.5))
+        body.append(f'<text class="key" x="{x + 14:.0f}" y="{y + 3:.0f}">{escape(LEGEND[mark])}</text>')
+        y += 20
+    body.append(
+        f'<line class="diagonal" x1="{x - 7:.0f}" y1="{y - 1:.0f}" x2="{x + 8:.0f}" y2="{y - 1:.0f}"/>'
+    )
+    body.append(f'<text class="key" x="{x + 14:.0f}" y="{y + 3:.0f}">{escape(words[-1])}</text>')
+    return body

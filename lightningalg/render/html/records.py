@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 #: verdicts in the order of INTERFACE.md, the best first
 VERDICTS = ("certified", "certified with hypotheses", "refuted", "open")
 
+#: what each verdict of a claim means, for the reader of a page
+MEANING = {
+    "certified": "Every instance is proved, by a certificate that can be checked without this program.",
+    "certified with hypotheses": "Every instance is proved under the hypotheses named here, which are not "
+    "themselves certified.",
+    "refuted": "A certificate proves that the claim, as it stands, is false.",
+    "open": "The certificates prove what is said below; they do not decide the claim.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing with its caption; ``svg`` is finished markup of this package's own charts."""
+    """A drawing with its caption.
+
+    ``svg`` is finished markup of this package's own charts; a picture has instead the path of its file,
+    relative to the report, and that file's content.
+    """
 
     svg: str
     caption: str
+    title: str = ""
+    file: str = ""
+    content: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +50,14 @@ class InstanceRow:
         Path of the certificate relative to the report's claim pages, or nothing.
     file
         Path relative to the folder of the run, as a person would type it.
+    sha256
+        The hash that was found in the file, and that the file's content has.
+    verified
+        Whether the independent verifier accepted the certificate during the run.
+    damage
+        What is wrong with the certificate's file, compared with what the run recorded.
+    recorded
+        The verdict of the run where ``damage`` makes it void.
     """
 
     name: str
@@ -44,6 +69,25 @@ class InstanceRow:
     file: str = ""
     sha256: str = ""
     seconds: float = 0.0
+    verified: bool = False
+    damage: str = ""
+    recorded: str = ""
+
+    @property
+    def command(self) -> str:
+        """The command that checks the certificate, to be typed in the folder of the run."""
+        return f"lightningalg verify {shlex.quote(self.file)}"
+
+    @property
+    def folder(self) -> str:
+        """The folder of the certificate, to be typed in the folder of the run."""
+        return shlex.quote(self.file.rpartition("/")[0])
+
+    @property
+    def gap(self) -> tuple[str, str] | None:
+        """The proved bounds, if they do not meet."""
+        low, high = self.facts.get("lower_bound", ""), self.facts.get("upper_bound", "")
+        return (low, high) if low.isdigit() and high.isdigit() and int(low) < int(high) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +95,9 @@ class ClaimPage:
     """A claim with its instances.
 
     ``declared`` is the verdict that the worksheet documents as the outcome. ``proof`` and ``pdf`` are
-    paths relative to the claim pages; ``source_text`` is the LaTeX text of the proof.
+    paths relative to the claim pages. ``proof_html`` is the proof, ``proof_contents`` its sections as
+    (id, title), ``results`` its theorems, all finished markup; ``source_text`` is its LaTeX text, where it
+    could not be converted, and ``unconverted`` says why; ``language`` is that of the proof.
     """
 
     worksheet: str
@@ -73,9 +119,16 @@ class ClaimPage:
     proof: str = ""
     pdf: str = ""
     source_text: str = ""
+    proof_html: str = ""
+    proof_contents: tuple[tuple[str, str], ...] = ()
+    results: tuple[str, ...] = ()
+    unconverted: str = ""
+    language: str = "en"
     seconds: float = 0.0
+    recorded: str = ""
     instances: tuple[InstanceRow, ...] = ()
     figures: tuple[Figure, ...] = ()
+    neighbours: Figure | None = None
 
     @property
     def key(self) -> str:
@@ -94,12 +147,78 @@ class ClaimPage:
 
     @property
     def fact_names(self) -> list[str]:
-        """The quantities that occur, in their order."""
-        return list(dict.fromkeys(name for row in self.instances for name in row.facts))
+        """The quantities with a value, in their order; bounds are left out where they agree."""
+        names = list(dict.fromkeys(name for row in self.instances for name in row.facts))
+        known = [n for n in names if any(row.facts.get(n) for row in self.instances)]
+        same = all(
+            row.facts.get("lower_bound") == row.facts.get("upper_bound") == row.facts.get("dimension")
+            for row in self.instances
+        )
+        return [n for n in known if not (same and n in ("lower_bound", "upper_bound"))]
+
+    @property
+    def damaged(self) -> list[InstanceRow]:
+        """The instances whose certificate is missing or was altered after the run."""
+        return [row for row in self.instances if row.damage]
+
+    @property
+    def meaning(self) -> str:
+        """What the verdict means."""
+        return MEANING.get(self.verdict, "This verdict is none of lightningalg's.")
+
+    def with_verdict(self, verdict: str) -> list[InstanceRow]:
+        """Return the instances with that verdict, smallest first, where they have a size."""
+
+        def size(row: InstanceRow) -> int:
+            number = row.facts.get("parameters") or row.facts.get("dimension") or ""
+            return int(number) if number.isdigit() and len(number) < 16 else 0
+
+        return sorted((row for row in self.instances if row.verdict == verdict), key=size)
 
     def count(self, verdict: str) -> int:
         """Number of instances with that verdict."""
         return sum(row.verdict == verdict for row in self.instances)
+
+
+@dataclass(frozen=True, slots=True)
+class PaperRow:
+    """A claim in the table of the paper; ``page`` is empty where the report has none."""
+
+    title: str
+    page: str
+    verdict: str
+    declared: str
+    strength: str
+    instances: int
+    proof: str
+    folder: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PaperStatement:
+    """A statement of the paper with the claims of the run that settle it."""
+
+    id: str
+    part: str
+    where: str
+    text: str
+    illustration: str
+    rows: tuple[PaperRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """The paper's statements in its order, and the claims beyond it."""
+
+    statements: tuple[PaperStatement, ...]
+    others: tuple[PaperRow, ...]
+
+    @property
+    def parts(self) -> list[tuple[str, list[PaperStatement]]]:
+        """The statements under their headings."""
+        names = list(dict.fromkeys(statement.part for statement in self.statements))
+        return [(name, [s for s in self.statements if s.part == name]) for name in names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +230,7 @@ class Report:
     complete: bool
     seconds: float
     figures: tuple[Figure, ...] = ()
+    paper: Paper | None = None
 
     @property
     def worksheets(self) -> list[str]:
@@ -118,9 +238,29 @@ class Report:
         return list(dict.fromkeys(claim.worksheet for claim in self.claims))
 
     @property
+    def kinds(self) -> list[str]:
+        """The kinds of claims, sorted."""
+        return sorted({claim.kind for claim in self.claims})
+
+    @property
+    def strengths(self) -> list[str]:
+        """The strengths of the instances, sorted."""
+        return sorted({row.strength for claim in self.claims for row in claim.instances if row.strength})
+
+    @property
     def certificates(self) -> int:
         """Number of certificates."""
         return sum(bool(row.certificate) for claim in self.claims for row in claim.instances)
+
+    @property
+    def verified(self) -> int:
+        """Number of certificates that the independent verifier accepted during the run."""
+        return sum(row.verified and not row.damage for claim in self.claims for row in claim.instances)
+
+    @property
+    def damaged(self) -> list[tuple[ClaimPage, InstanceRow]]:
+        """The instances whose certificates are missing or altered, with their claims."""
+        return [(claim, row) for claim in self.claims for row in claim.damaged]
 
     @property
     def verdict_counts(self) -> list[tuple[str, int]]:

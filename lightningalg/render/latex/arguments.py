@@ -22,11 +22,15 @@ from lightningalg.render.latex.bounds import (
 )
 from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.flag import flag_bound
+from lightningalg.render.latex.language import Message, translate, translate_many
 from lightningalg.render.latex.stages import Stage, Stages
 from lightningalg.render.latex.typeset import sequence, summation
 
 _EXCEPTIONS = {(3, 5, 7), (4, 3, 5), (4, 4, 9), (4, 5, 14)}
-_POWERS = {3: "cubes", 4: "fourth powers"}
+_POWERS = {
+    3: Message("$%(terms)s$ cubes of linear forms in $%(variables)s$ variables"),
+    4: Message("$%(terms)s$ fourth powers of linear forms in $%(variables)s$ variables"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,8 @@ class _Segment:
         return self.stages.collapsed[self.i]
 
     @property
-    def tokens(self) -> str:
-        return "one token" if self.one else "several tokens"
+    def tokens(self) -> Tex:
+        return translate("one token") if self.one else translate("several tokens")
 
 
 def argue(name: str, stages: Stages, i: int, j: int, tree: Mapping[str, Any]) -> Argument:
@@ -96,8 +100,10 @@ def _applies(condition: bool, name: str, x: _Segment) -> None:
 def _linear(x: _Segment) -> Argument:
     _applies(len(x.inner) == 1 and not x.inner[0].heads, "linear", x)
     formula = Tex(rf"{number(x.e)}\cdot {number(x.o)}")
-    why = Tex(rf"only sees a matrix of size ${number(x.o)}\times {number(x.e)}$")
-    return Argument("linear", x.e * x.o, formula, Tex(r"linear (\cref{lem:linear})"), why)
+    why = translate(
+        r"only sees a matrix of size $%(rows)s\times %(columns)s$", rows=number(x.o), columns=number(x.e)
+    )
+    return Argument("linear", x.e * x.o, formula, translate(r"linear (\cref{lem:linear})"), why)
 
 
 def product_of_widths(e: int, o: int, rank: int) -> tuple[Tex, int]:
@@ -127,8 +133,16 @@ def _describe_heads(x: _Segment) -> str:
         count = sum((head.rank, head.value_rank) == (rank, value_rank) for head in heads)
         q = matrices(x.one, x.e, rank)[0]
         b, value = product_of_widths(x.e, x.o, value_rank)
-        which = "one head" if count == 1 else f"${number(count)}$ heads"
-        texts.append(f"{which} with $q_h={q}$ and $b_h={b}={number(value)}$")
+        texts.append(
+            translate_many(
+                "one head with $q_h=%(q)s$ and $b_h=%(b)s$",
+                "$%(count)s$ heads with $q_h=%(q)s$ and $b_h=%(b)s$",
+                count,
+                count=number(count),
+                q=q,
+                b=f"{b}={number(value)}",
+            )
+        )
     return "; ".join(texts)
 
 
@@ -150,11 +164,19 @@ def _one_stage_of_heads(name: str, x: _Segment) -> Stage:
 
 def _products(x: _Segment) -> Tex:
     """Say how heads depend on their parameters."""
-    products = r"the symmetric parts of the matrices" if x.one else "the matrices"
-    more = r" and on the products $V_h$" if any(head.output_matrix for head in x.inner[0].heads) else ""
-    return Tex(
-        rf"depends on $K_h$ and $Q_h$ only through {products} $A_h=K_h^{{\top}}Q_h$ of bounded rank{more}"
+    text = (
+        translate(
+            r"depends on $K_h$ and $Q_h$ only through the symmetric parts of the matrices "
+            r"$A_h=K_h^{\top}Q_h$ of bounded rank"
+        )
+        if x.one
+        else translate(
+            r"depends on $K_h$ and $Q_h$ only through the matrices $A_h=K_h^{\top}Q_h$ of bounded rank"
+        )
     )
+    if any(head.output_matrix for head in x.inner[0].heads):
+        text = translate("%(dependence)s and on the products $V_h$", dependence=text)
+    return text
 
 
 def _heads(x: _Segment) -> Argument:
@@ -163,7 +185,7 @@ def _heads(x: _Segment) -> Argument:
     counts = _head_counts(x)
     dimension = sum(q + b - 1 for q, b in counts)
     body = rf"{_describe_heads(x)} (\cref{{lem:heads}}, {x.tokens})"
-    extra = (len(removed), Tex("does not change when scalars are moved between $A_h$ and $V_h$"))
+    extra = (len(removed), translate("does not change when scalars are moved between $A_h$ and $V_h$"))
     used = frozenset({"one" if x.one else "several"})
     return Argument("heads", dimension, _sum_over_heads(x, removed), Tex(body), _products(x), used, extra)
 
@@ -181,16 +203,23 @@ def _mixing(x: _Segment) -> Argument:
     mixed = ", ".join(
         rf"$\max(1,\,{number(h)}-{number(forms)}+{number(q)})={number(less)}$" for q, less in sizes
     )
-    body = (
-        rf"{_describe_heads(x)}; here $F={number(forms)}$, and mixing the heads takes {mixed} off for each "
-        rf"{'such head' if len(sizes) > 1 else 'head'} (\cref{{lem:mixing}}, {x.tokens})"
+    body = translate_many(
+        r"%(heads)s; here $F=%(forms)s$, and mixing the heads takes %(mixed)s off for each head "
+        r"(\cref{lem:mixing}, %(tokens)s)",
+        r"%(heads)s; here $F=%(forms)s$, and mixing the heads takes %(mixed)s off for each such head "
+        r"(\cref{lem:mixing}, %(tokens)s)",
+        len(sizes),
+        heads=_describe_heads(x),
+        forms=number(forms),
+        mixed=mixed,
+        tokens=x.tokens,
     )
-    mix = (
+    mix = translate(
         "does not change when its heads are mixed: the matrices $A_h$ may be replaced by others in their span"
     )
     used = frozenset({"one" if x.one else "several"})
-    extra = (sum(removed), Tex(mix))
-    return Argument("mixing", dimension, _sum_over_heads(x, removed), Tex(body), _products(x), used, extra)
+    extra = (sum(removed), mix)
+    return Argument("mixing", dimension, _sum_over_heads(x, removed), body, _products(x), used, extra)
 
 
 def _tensor(x: _Segment) -> Argument:
@@ -202,11 +231,14 @@ def _tensor(x: _Segment) -> Argument:
             x.e * comb(x.e + 1, 2),
             rf"{number(x.e)}\cdot\binom{{{number(x.e + 1)}}}2",
         )
-    body = Tex(
-        rf"counted by coefficients of ${number(x.o)}$ components in ${number(x.e)}$ variables "
-        rf"(\cref{{lem:tensor}}, {x.tokens})"
+    body = translate(
+        r"counted by coefficients of $%(components)s$ components in $%(variables)s$ variables "
+        r"(\cref{lem:tensor}, %(tokens)s)",
+        components=number(x.o),
+        variables=number(x.e),
+        tokens=x.tokens,
     )
-    why = Tex(rf"has only ${number(x.o * count)}$ coefficients")
+    why = _few_coefficients(x, x.o * count)
     used = frozenset({"one" if x.one else "several"})
     return Argument("tensor", x.o * count, Tex(rf"{number(x.o)}\cdot {formula}"), body, why, used)
 
@@ -221,12 +253,15 @@ def _span(x: _Segment) -> Argument:
     else:
         seen = e * (comb(e + 1, 2) - comb(e - h + 1, 2))
         ideal = rf"{number(e)}\bigl(\tbinom{{{number(e + 1)}}}2-\tbinom{{{number(e - h + 1)}}}2\bigr)"
-    linear_forms = f"${number(h)}$ linear {'form' if h == 1 else 'forms'}"
-    body = Tex(
-        rf"one component in ${number(e)}$ variables, in the ideal of {linear_forms} "
-        rf"(\cref{{lem:ideal}}, {x.tokens})"
+    linear_forms = translate_many("$%(count)s$ linear form", "$%(count)s$ linear forms", h, count=number(h))
+    body = translate(
+        r"one component in $%(variables)s$ variables, in the ideal of %(forms)s "
+        r"(\cref{lem:ideal}, %(tokens)s)",
+        variables=number(e),
+        forms=linear_forms,
+        tokens=x.tokens,
     )
-    why = Tex(f"lies in the ideal of {linear_forms}")
+    why = translate("lies in the ideal of %(forms)s", forms=linear_forms)
     used = frozenset({"one" if x.one else "several"})
     return Argument("span", h * (e - h) + seen, Tex(f"{grassmannian}+{ideal}"), body, why, used)
 
@@ -237,16 +272,35 @@ def _flag(x: _Segment) -> Argument:
     widths = x.stages.effective[x.i : x.j + 1]
     ranks = tuple(stage.heads[0].rank for stage in x.inner)
     bound = flag_bound(widths, ranks, 1 if x.one else x.stages.tokens)
-    depth = "one layer" if len(ranks) == 1 else f"${len(ranks)}$ layers"
-    body = rf"a chain of {depth} with widths $({sequence(widths)})$ and ranks $({sequence(ranks)})$, "
-    body += rf"on {x.tokens} (\cref{{prop:flag}}"
-    why = r"only sees $K^{\top}Q$ and $V$ up to a scalar"
+    why, numbers = translate(r"only sees $K^{\top}Q$ and $V$ up to a scalar"), Tex("")
     if bound.facts["deep"]:
-        g, q = sequence(bound.facts["g"]), sequence([q for _, q in bound.facts["entries"]])
-        body += rf", with $(g_0,g_1,\dots)=({g})$ and $(q_1,q_2,\dots)=({q})$"
-        why = "only see their virtual weights"
-    return Argument(
-        "flag", bound.value, bound.arithmetic, Tex(body + ")"), Tex(why), frozenset(), None, bound
+        why = translate("only see their virtual weights")
+        numbers = translate(
+            r", with $(g_0,g_1,\dots)=(%(g)s)$ and $(q_1,q_2,\dots)=(%(q)s)$",
+            g=sequence(bound.facts["g"]),
+            q=sequence([q for _, q in bound.facts["entries"]]),
+        )
+    body = translate_many(
+        r"a chain of one layer with widths $(%(widths)s)$ and ranks $(%(ranks)s)$, on %(tokens)s "
+        r"(\cref{prop:flag}%(numbers)s)",
+        r"a chain of $%(count)s$ layers with widths $(%(widths)s)$ and ranks $(%(ranks)s)$, on %(tokens)s "
+        r"(\cref{prop:flag}%(numbers)s)",
+        len(ranks),
+        count=len(ranks),
+        widths=sequence(widths),
+        ranks=sequence(ranks),
+        tokens=x.tokens,
+        numbers=numbers,
+    )
+    return Argument("flag", bound.value, bound.arithmetic, body, why, frozenset(), None, bound)
+
+
+def _few_coefficients(x: _Segment, count: int) -> Tex:
+    return translate_many(
+        "has only $%(count)s$ coefficients",
+        "have only $%(count)s$ coefficients",
+        len(x.inner),
+        count=number(count),
     )
 
 
@@ -262,21 +316,36 @@ def _coefficients(x: _Segment) -> Argument:
     if len(degrees) > 20:
         terms += r"+\dots"
     shown = sequence(degrees) if len(degrees) <= 20 else Tex(rf"{sequence(degrees[:20])},\dots")
-    body = (
-        rf"the possible {'degree is' if len(degrees) == 1 else 'degrees are'} ${shown}$, so there are "
-        rf"$N={terms}={number(count)}$ monomials in ${number(x.e)}$ variables"
+    body = translate_many(
+        "the possible degree is $%(degrees)s$, so there are $N=%(sum)s$ monomials in $%(variables)s$ "
+        "variables",
+        "the possible degrees are $%(degrees)s$, so there are $N=%(sum)s$ monomials in $%(variables)s$ "
+        "variables",
+        len(degrees),
+        degrees=shown,
+        sum=f"{terms}={number(count)}",
+        variables=number(x.e),
     )
     if linear and rank < min(x.o, count):
-        body += rf", and the ${number(x.o)}\times N$ matrix of coefficients has rank at most ${number(rank)}$"
-    why = (
-        rf"{'have' if len(x.inner) > 1 else 'has'} only ${number(x.o * count)}$ coefficients"
-        if dimension == x.o * count
-        else rf"{'have' if len(x.inner) > 1 else 'has'} a ${number(x.o)}\times {number(count)}$ matrix of "
-        rf"coefficients of rank at most ${number(rank)}$"
-    )
+        body = translate(
+            r"%(monomials)s, and the $%(rows)s\times N$ matrix of coefficients has rank at most $%(rank)s$",
+            monomials=body,
+            rows=number(x.o),
+            rank=number(rank),
+        )
+    if dimension == x.o * count:
+        why = _few_coefficients(x, x.o * count)
+    else:
+        why = translate_many(
+            r"has a $%(rows)s\times %(columns)s$ matrix of coefficients of rank at most $%(rank)s$",
+            r"have a $%(rows)s\times %(columns)s$ matrix of coefficients of rank at most $%(rank)s$",
+            len(x.inner),
+            rows=number(x.o),
+            columns=number(count),
+            rank=number(rank),
+        )
     used = frozenset({"one with heads"} if not plain else set())
-    body += r" (\cref{lem:coefficients})"
-    return Argument("coefficients", dimension, formula, Tex(body), Tex(why), used)
+    return Argument("coefficients", dimension, formula, Tex(body + r" (\cref{lem:coefficients})"), why, used)
 
 
 def _powers(name: str, x: _Segment) -> tuple[int, int]:
@@ -291,23 +360,37 @@ def _quadratic(x: _Segment) -> Argument:
     _applies(degree == 2, "quadratic", x)
     rho = min(x.e, terms)
     dimension = rho * x.e - rho * (rho - 1) // 2
-    size = rf"symmetric ${number(x.e)}\times {number(x.e)}$ matrix of rank at most ${number(rho)}$"
     formula = Tex(rf"{number(rho)}\cdot {number(x.e)}-\tfrac{{{number(rho)}\cdot {number(rho - 1)}}}2")
-    squares = "one square" if terms == 1 else f"${number(terms)}$ squares"
-    body = Tex(
-        rf"a combination of {squares} of linear forms in ${number(x.e)}$ variables, that is, a {size} "
-        r"(\cref{lem:quadratic})"
+    body = translate_many(
+        r"a combination of one square of linear forms in $%(size)s$ variables, that is, a symmetric "
+        r"$%(size)s\times %(size)s$ matrix of rank at most $%(rank)s$ (\cref{lem:quadratic})",
+        r"a combination of $%(terms)s$ squares of linear forms in $%(size)s$ variables, that is, a symmetric "
+        r"$%(size)s\times %(size)s$ matrix of rank at most $%(rank)s$ (\cref{lem:quadratic})",
+        terms,
+        terms=number(terms),
+        size=number(x.e),
+        rank=number(rho),
     )
-    return Argument("quadratic", dimension, formula, body, Tex(f"only see a {size}"))
+    why = translate(
+        r"only see a symmetric $%(size)s\times %(size)s$ matrix of rank at most $%(rank)s$",
+        size=number(x.e),
+        rank=number(rho),
+    )
+    return Argument("quadratic", dimension, formula, body, why)
 
 
 def _alexander_hirschowitz(x: _Segment) -> Argument:
     degree, terms = _powers("alexander-hirschowitz", x)
     _applies((degree, x.e, terms) in _EXCEPTIONS, "alexander-hirschowitz", x)
-    powers = rf"${number(terms)}$ {_POWERS[degree]} of linear forms in ${number(x.e)}$ variables"
+    powers = translate(_POWERS[degree], terms=number(terms), variables=number(x.e))
     formula = Tex(rf"\binom{{{number(x.e + degree - 1)}}}{number(degree)}-1")
-    body = Tex(rf"a combination of {powers}, an exception of Alexander and Hirschowitz (\cref{{lem:powers}})")
-    why = Tex(f"only see combinations of {powers}, which do not fill the space of forms")
+    body = translate(
+        r"a combination of %(powers)s, an exception of Alexander and Hirschowitz (\cref{lem:powers})",
+        powers=powers,
+    )
+    why = translate(
+        "only see combinations of %(powers)s, which do not fill the space of forms", powers=powers
+    )
     used = frozenset({f"powers {degree}"})
     return Argument("alexander-hirschowitz", comb(x.e + degree - 1, degree) - 1, formula, body, why, used)
 
@@ -321,15 +404,29 @@ def _flattening(x: _Segment) -> Argument:
     sizes = [comb(x.o, k + 1) * comb(x.e + p - 1, p), comb(x.o, k) * comb(x.e + r - p - 1, r - p)]
     most = terms * comb(x.o - 1, k)
     formula = Tex(rf"{number(x.o)}\binom{{{number(x.e + r - 1)}}}{{{number(r)}}}-1")
-    count = "one form" if x.o == 1 else f"${number(x.o)}$ forms"
-    forms = rf"{count} of degree ${number(r)}$ in ${number(x.e)}$ variables"
-    body = Tex(
-        rf"combinations of ${number(terms)}$ powers, {forms}; their flattening for "
-        rf"$(k,p)=({number(k)},{number(p)})$, of size ${number(sizes[0])}\times {number(sizes[1])}$, has "
-        rf"rank at most ${number(most)}$, and that of general forms a larger one, as the verifier computes "
-        r"(\cref{lem:flattening})"
+    forms = translate_many(
+        "one form of degree $%(degree)s$ in $%(variables)s$ variables",
+        "$%(count)s$ forms of degree $%(degree)s$ in $%(variables)s$ variables",
+        x.o,
+        count=number(x.o),
+        degree=number(r),
+        variables=number(x.e),
     )
-    why = Tex(rf"only see {forms} whose flattening has rank at most ${number(most)}$")
+    body = translate(
+        r"combinations of $%(terms)s$ powers, %(forms)s; their flattening for $(k,p)=(%(k)s,%(p)s)$, of size "
+        r"$%(rows)s\times %(columns)s$, has rank at most $%(most)s$, and that of general forms a larger one, "
+        r"as the verifier computes (\cref{lem:flattening})",
+        terms=number(terms),
+        forms=forms,
+        k=number(k),
+        p=number(p),
+        rows=number(sizes[0]),
+        columns=number(sizes[1]),
+        most=number(most),
+    )
+    why = translate(
+        "only see %(forms)s whose flattening has rank at most $%(most)s$", forms=forms, most=number(most)
+    )
     return Argument("flattening", x.o * comb(x.e + r - 1, r) - 1, formula, body, why)
 
 
@@ -345,6 +442,26 @@ _ARGUMENTS: dict[str, Callable[[_Segment], Argument]] = {
     "flattening": _flattening,
     "alexander-hirschowitz": _alexander_hirschowitz,
 }
+
+#: what their names are in print
+_NAMES = {
+    "linear": Message("linear"),
+    "heads": Message("heads"),
+    "mixing": Message("mixing"),
+    "tensor": Message("tensor"),
+    "span": Message("span"),
+    "flag": Message("flag"),
+    "coefficients": Message("coefficients"),
+    "quadratic": Message("quadratic"),
+    "flattening": Message("flattening"),
+    "alexander-hirschowitz": Message("alexander-hirschowitz"),
+}
+
+
+def argument_name(name: str) -> Tex:
+    """Return the name of an argument in the current language."""
+    return translate(_NAMES[name])
+
 
 #: the labels of the lemmas that prove them
 LEMMAS = {

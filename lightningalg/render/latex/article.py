@@ -2,19 +2,31 @@ r"""One self-contained article from certificates."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from lightningalg.errors import InputError
-from lightningalg.render.latex.arguments import LEMMAS
+from lightningalg.render.latex.arguments import LEMMAS, argument_name
 from lightningalg.render.latex.bounds import UpperBound
+from lightningalg.render.latex.claim import ClaimText, paragraphs, printed, status
 from lightningalg.render.latex.composition import FEATURES
 from lightningalg.render.latex.degrees import DegreeInstance, read_degrees
 from lightningalg.render.latex.dimension import Instance, LowerBound, read_dimension
-from lightningalg.render.latex.escape import Tex, environment, plain_ascii, typewriter, words
+from lightningalg.render.latex.escape import (
+    Tex,
+    environment,
+    plain_ascii,
+    plain_latin,
+    typewriter,
+    verbatim,
+    words,
+)
 from lightningalg.render.latex.identity import IdentityInstance, read_identity
 from lightningalg.render.latex.kinds import AbstractInstance, Kind, kinds
+from lightningalg.render.latex.language import current_language, speaking, translate
 from lightningalg.render.latex.layer_rows import layer_rows
 from lightningalg.render.latex.networks import (
     ACTIVATION,
@@ -26,31 +38,14 @@ from lightningalg.render.latex.networks import (
     SUM,
     Network,
 )
+from lightningalg.render.latex.titles import section_of, title_of
 from lightningalg.render.latex.upper import METHODS
 
 MOST_IN_FULL = 4  # more instances of a kind than this become a table
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimText:
-    """The words of a worksheet's claim, printed as such next to what its certificates prove.
-
-    ``verdicts`` maps a certificate's ``sha256`` to ``certified``,
-    ``certified with hypotheses``, ``refuted`` or ``open``.
-    """
-
-    id: str
-    title: str
-    statement: str
-    source: str = ""
-    prose: str = ""
-    hypotheses: tuple[str, ...] = ()
-    expected: str = ""
-    verdicts: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Document:
+class Document:
     """Everything the templates read."""
 
     title: str
@@ -63,11 +58,12 @@ class _Document:
     others: tuple[AbstractInstance, ...]
     verdict_counts: tuple[tuple[str, int], ...]
     strengths: tuple[str, ...]
+    book: bool = False  # it is, or is a part of, a book about a run
 
     @property
     def sections(self) -> list[tuple[Kind, list[AbstractInstance]]]:
         """The kinds that have a section of their own, each with its instances."""
-        found = [(kind, [x for x in self.others if _section(x) == name]) for name, kind in kinds().items()]
+        found = [(kind, [x for x in self.others if section_of(x) == name]) for name, kind in kinds().items()]
         return [(kind, instances) for kind, instances in found if instances]
 
     @property
@@ -127,8 +123,12 @@ class _Document:
 
     @property
     def arguments(self) -> list[tuple[str, Tex]]:
-        """The arguments that bound segments of stages, with the labels of their lemmas."""
-        return [(name, Tex(label)) for name, label in LEMMAS.items() if self.facts("composition", name)]
+        """The names of the arguments that bound segments of stages, with the labels of their lemmas."""
+        return [
+            (str(argument_name(name)), Tex(label))
+            for name, label in LEMMAS.items()
+            if self.facts("composition", name)
+        ]
 
     @property
     def methods_of_rows(self) -> list[str]:
@@ -247,7 +247,7 @@ class _Document:
     def own_references(self) -> list[tuple[str, Tex]]:
         """The works that only certain kinds cite, by key."""
         found = {key: text for kind, _ in self.sections for key, text in kind.references.items() if text}
-        return [(key, Tex(found[key])) for key in sorted(found)]
+        return [(key, translate(found[key])) for key in sorted(found)]
 
     @property
     def abbreviates(self) -> bool:
@@ -299,50 +299,123 @@ _READERS: dict[str, Callable[[Mapping[str, Any], int, str], Any]] = {
 
 
 def render_proof(
-    certificates: Sequence[Mapping[str, Any]], *, title: str | None = None, claim: ClaimText | None = None
+    certificates: Sequence[Mapping[str, Any]],
+    *,
+    title: str | None = None,
+    claim: ClaimText | None = None,
+    lang: str = "en",
 ) -> str:
     """Return a complete LaTeX article that proves what the certificates certify, and nothing else.
 
     The certificates must have the form of FORMAT.md; they are not verified
     here. All their text, ``title`` and ``claim`` are untrusted and escaped.
-    The result depends on the arguments alone.
+    The result depends on the arguments alone. ``lang`` is one of
+    ``LANGUAGES``: ``"en"`` or ``"es"``.
+
+    Parameters
+    ----------
+    certificates
+        JSON objects.
+    title, claim
+        What stands above them; by default what they certify.
 
     Raises
     ------
     InputError
-        If a certificate is malformed, or its numbers do not add up.
+        If a certificate is malformed, or its numbers do not add up, or the language is unknown.
     UnsupportedError
         If one is of a kind or method that cannot be printed.
+
+    Examples
+    --------
+    >>> render_proof([])
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: a proof needs at least one certificate
     """
     if not certificates:
         raise InputError("a proof needs at least one certificate")
-    found = [_read(certificate, i, claim) for i, certificate in enumerate(certificates, start=1)]
+    with speaking(lang):
+        return _render(certificates, title, claim)
+
+
+def _render(certificates: Sequence[Mapping[str, Any]], title: str | None, claim: ClaimText | None) -> str:
+    """Return the article in the current language."""
+    return without_marks(filled("article.tex.j2", document_of(certificates, title, claim)))
+
+
+def document_of(
+    certificates: Sequence[Mapping[str, Any]],
+    title: str | None,
+    claim: ClaimText | None,
+    *,
+    first: int = 1,
+    book: bool = False,
+    instances: Sequence[Any] | None = None,
+) -> Document:
+    """Return what templates read about certificates, which are numbered from ``first``.
+
+    ``instances``: their printable forms, if they have been read already.
+    """
+    found = instances
+    if found is None:
+        found = [_read(certificate, i, claim) for i, certificate in enumerate(certificates, start=first)]
     dimensions = tuple(x for x in found if isinstance(x, Instance))
     degrees = tuple(x for x in found if isinstance(x, DegreeInstance))
     identities = tuple(x for x in found if isinstance(x, IdentityInstance))
     others = tuple(x for x in found if not isinstance(x, Instance | DegreeInstance | IdentityInstance))
-    heading = title or (claim.title if claim else "") or _title(dimensions, degrees, identities, others)
+    heading = title or (claim.title if claim else "") or title_of(dimensions, degrees, identities, others)
     verdicts = [x.verdict for x in found if x.verdict]
-    document = _Document(
+    return Document(
         title=heading,
-        pdf_title=plain_ascii(heading),
-        claim=claim,
-        prose=tuple(p for p in claim.prose.split("\n\n") if p.strip()) if claim else (),
+        pdf_title=plain_ascii(heading) if current_language() == "en" else plain_latin(heading),
+        claim=printed(claim) if claim else None,
+        prose=paragraphs(claim) if claim else (),
         dimensions=dimensions,
         degrees=degrees,
         identities=identities,
         others=others,
-        verdict_counts=tuple((verdict, verdicts.count(verdict)) for verdict in sorted(set(verdicts))),
-        strengths=tuple(sorted({words(certificate.get("strength")) for certificate in certificates})),
+        verdict_counts=tuple(
+            (status(verdict, count), count) for verdict, count in sorted(Counter(verdicts).items())
+        ),
+        strengths=tuple(sorted({status(words(certificate.get("strength"))) for certificate in certificates})),
+        book=book,
     )
-    template = environment().get_template("article.tex.j2")
-    tools = {"typewriter": typewriter, "room": _room, "layer_rows": layer_rows}
-    return template.render(doc=document, most_in_full=MOST_IN_FULL, **tools)
 
 
-def _section(instance: AbstractInstance) -> str:
-    """Return the kind whose section prints an instance: its own, unless it says otherwise."""
-    return str(getattr(instance, "section", instance.kind))
+def filled(name: str, document: Document, **more: Any) -> str:
+    """Return a template of the current language, filled in; its marks are still there."""
+    tools = {
+        "typewriter": typewriter,
+        "room": _room,
+        "layer_rows": layer_rows,
+        "status": status,
+        "verbatim": verbatim,
+    }
+    template = environment(current_language()).get_template(name)
+    return template.render(doc=document, most_in_full=MOST_IN_FULL, **tools, **more)
+
+
+#: lines of templates that say what follows: theory, which a book has once; particular results, which it has
+#: for each claim; or what belongs to both
+_MARK = re.compile(r"^%%% (general|particular|always)\n", re.MULTILINE)
+
+
+def without_marks(text: str) -> str:
+    """Return an article: general and particular parts as they follow each other."""
+    return _MARK.sub("", text)
+
+
+def parts(text: str, wanted: str) -> str:
+    """Return the parts of filled templates that are marked ``wanted`` or ``always``.
+
+    Examples
+    --------
+    >>> parts("%%% general\\nlemma\\n%%% always\\nheading\\n%%% particular\\nresult\\n", "particular")
+    'heading\\nresult\\n'
+    """
+    _, *pieces = _MARK.split(text)
+    marked = zip(pieces[::2], pieces[1::2], strict=True)
+    return "".join(piece for mark, piece in marked if mark in (wanted, "always"))
 
 
 def _room(rows: Sequence[Any]) -> int:
@@ -366,32 +439,3 @@ def _read(certificate: Mapping[str, Any], label: int, claim: ClaimText | None) -
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError) as error:
         what = f"{type(error).__name__}: {error}".splitlines()[0][:120]
         raise InputError(f"certificate {label} does not have the form of FORMAT.md ({what})") from None
-
-
-def _title(
-    dimensions: Sequence[Instance],
-    degrees: Sequence[DegreeInstance],
-    identities: Sequence[IdentityInstance],
-    others: Sequence[AbstractInstance],
-) -> str:
-    """Return a title that says what is proved."""
-    if others:
-        found = {_section(x) for x in others}
-        if len(found) > 1 or dimensions or degrees or identities:
-            return "Exact statements about the geometry of neural networks"
-        return kinds()[found.pop()].titles[len(others) > 1]
-    if not degrees and not identities:
-        kind = "lightning self-attention networks"
-        if not all(x.network.is_attention_chain for x in dimensions):
-            kind = "polynomial neural networks"
-        if len(dimensions) == 1:
-            kind = "a " + kind.removesuffix("s")
-        known = "Dimension" if all(x.bounds_meet for x in dimensions) else "Bounds for the dimension"
-        return f"{known} of the neuromanifold of {kind}"
-    if not dimensions and not identities:
-        return "Multidegrees of " + (
-            "a polynomial neural network" if len(degrees) == 1 else "polynomial networks"
-        )
-    if not dimensions and not degrees:
-        return "An identity of matrices" if len(identities) == 1 else "Identities of matrices"
-    return "Exact statements about polynomial neural networks"

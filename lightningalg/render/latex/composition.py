@@ -11,17 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
-from lightningalg.render.latex.arguments import LEMMAS
+from lightningalg.render.latex.arguments import LEMMAS, argument_name
 from lightningalg.render.latex.bounds import UpperBound, bracketed, expect
 from lightningalg.render.latex.derivation import Node, read_derivation
 from lightningalg.render.latex.escape import Tex, number
+from lightningalg.render.latex.language import Message, translate, translate_many
 from lightningalg.render.latex.networks import Network
-from lightningalg.render.latex.reasons import segment_name, why
+from lightningalg.render.latex.reasons import segment_heading, why
 from lightningalg.render.latex.stages import Stage, Stages, read_stages
 from lightningalg.render.latex.typeset import enumeration, summation
 
 _FEWEST = 3  # equal neighbours from this number on share a step or a line
 _BREAK = r",\allowbreak "
+_GROUPS = {"torus": Message("torus"), "group": Message("GL"), "none": Message("no group")}
 FEATURES = (
     *(*LEMMAS, "cut", "torus", "group", "none", "narrow", "collapse", "linear stages", "activation"),
     *("head stages", "residual", "output matrix", "span heads", "span linear", "span activation"),
@@ -90,10 +92,6 @@ def _features(stages: Stages, root: Node) -> Iterator[str]:
                     yield "span activation"
 
 
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
-
-
 def _leaf_steps(leaves: Sequence[Node]) -> list[Tex]:
     """Return the steps that bound the segments which are not cut."""
     steps = []
@@ -109,40 +107,60 @@ def _leaf_steps(leaves: Sequence[Node]) -> list[Tex]:
         result = f"${formula}={number(dimension)}$" if formula != str(dimension) else f"${dimension}$"
         if single and len(same) >= _FEWEST:
             stages = enumeration([leaf.j for leaf in same])
-            steps.append(Tex(f"Stages {stages}, each by itself: {body}. The bound for each is {result}."))
+            steps.append(
+                translate(
+                    "Stages %(stages)s, each by itself: %(step)s. The bound for each is %(result)s.",
+                    stages=stages,
+                    step=body,
+                    result=result,
+                )
+            )
             continue
         for leaf in same:
-            name = _capital(segment_name(leaf.i, leaf.j))
-            steps.append(Tex(f"{name}: {body}. The bound is {result}."))
+            steps.append(
+                translate(
+                    "%(stages)s: %(step)s. The bound is %(result)s.",
+                    stages=segment_heading(leaf.i, leaf.j),
+                    step=body,
+                    result=result,
+                )
+            )
     return steps
 
 
-def _group_text(stages: Stages, cut: Node) -> str:
+def _group_text(stages: Stages, cut: Node) -> Tex:
     """Say why a cut takes off what it does."""
     width = stages.effective[cut.at]
     if cut.group == "torus":
-        degree = stages.stages[cut.at].degree
-        return (
-            rf"an activation of degree ${number(degree)}$ follows, and the diagonal torus of dimension "
-            rf"$e_{{{cut.at}}}={number(width)}$ acts (\cref{{lem:cut}}~(a))"
+        return translate(
+            r"an activation of degree $%(degree)s$ follows, and the diagonal torus of dimension "
+            r"$e_{%(at)s}=%(width)s$ acts (\cref{lem:cut}~(a))",
+            degree=number(stages.stages[cut.at].degree),
+            at=cut.at,
+            width=number(width),
         )
     if cut.group == "none":
-        return r"the bounds add up (\cref{lem:cut})"
+        return translate(r"the bounds add up (\cref{lem:cut})")
     spans = stages.spans(cut.i, cut.at)
     sigma = spans[-1][1]
     heads = any(stage.heads and not stage.residual for stage in stages.stages[cut.i : cut.at])
-    how = ""
+    how = Tex("")
     if len(set(spans)) > 1:
         names = r"$(\alpha_k,\beta_k)$" if heads else r"$\beta_k$"
         values = [f"({number(a)},{number(s)})" if heads else str(number(s)) for a, s in spans]
-        how = f" (the numbers {names} are ${_BREAK.join(values)}$)"
+        how = translate(" (the numbers %(names)s are $%(values)s$)", names=names, values=_BREAK.join(values))
     first, last = stages.first_of_class[cut.at], stages.last_of_class(cut.at)
-    which = "" if first == last else rf", of the class ${first},\dots,{last}$"
-    return (
-        rf"$\mathrm{{GL}}_{{{number(width)}}}$ acts at this free position{which}; "
-        rf"$\beta_c={number(sigma)}${how}, "
-        rf"so orbits have dimension at least ${number(width)}\cdot {number(sigma)}={number(cut.gauge)}$ "
-        r"(\cref{lem:cut}~(b))"
+    which = Tex("")
+    if first != last:
+        which = translate(r", of the class $%(first)s,\dots,%(last)s$", first=first, last=last)
+    return translate(
+        r"$\mathrm{GL}_{%(width)s}$ acts at this free position%(which)s; $\beta_c=%(beta)s$%(how)s, so "
+        r"orbits have dimension at least $%(width)s\cdot %(beta)s=%(gauge)s$ (\cref{lem:cut}~(b))",
+        width=number(width),
+        which=which,
+        beta=number(sigma),
+        how=how,
+        gauge=number(cut.gauge),
     )
 
 
@@ -157,8 +175,15 @@ def _cut_steps(stages: Stages, root: Node) -> list[Tex]:
             left, right = cut.parts
             gauge = f"-{number(cut.gauge)}" if cut.gauge else ""
             total = f"{number(left.dimension)}+{number(right.dimension)}{gauge}={number(cut.dimension)}"
-            where = f"{_capital(segment_name(cut.i, cut.j))}, cut at position ${cut.at}$"
-            steps.append(Tex(f"{where}: {_group_text(stages, cut)}. The bound is ${total}$."))
+            steps.append(
+                translate(
+                    "%(stages)s, cut at position $%(at)s$: %(reason)s. The bound is $%(total)s$.",
+                    stages=segment_heading(cut.i, cut.j),
+                    at=cut.at,
+                    reason=_group_text(stages, cut),
+                    total=total,
+                )
+            )
     return steps
 
 
@@ -169,12 +194,19 @@ def _run_step(stages: Stages, run: Sequence[Node]) -> Tex:
     added = summation([_added(before, cut).dimension for before, cut in pairwise(run)])
     gauge = rf"-{len(run)}\cdot {number(first.gauge)}" if first.gauge else ""
     total = f"{parts}+{added}{gauge}={number(last.dimension)}"
-    order = "from the last to the first" if first.at > last.at else "from the first to the last"
-    return Tex(
-        f"{_capital(segment_name(last.i, last.j))}, put together by cuts at the positions "
-        f"{enumeration(sorted(cut.at for cut in run))}, {order}; each time "
-        f"{_group_text(stages, first)}. The first of these cuts joins segments with the bounds ${parts}$, "
-        f"the further ones add one segment each. The bound is ${total}$."
+    backwards = first.at > last.at
+    return translate(
+        "%(stages)s, put together by cuts at the positions %(positions)s, %(order)s; each time %(reason)s. "
+        "The first of these cuts joins segments with the bounds $%(parts)s$, the further ones add one "
+        "segment each. The bound is $%(total)s$.",
+        stages=segment_heading(last.i, last.j),
+        positions=enumeration(sorted(cut.at for cut in run)),
+        order=translate("from the last to the first")
+        if backwards
+        else translate("from the first to the last"),
+        reason=_group_text(stages, first),
+        parts=parts,
+        total=total,
     )
 
 
@@ -211,24 +243,37 @@ def _collapsed(stages: Stages) -> Tex:
     if stages.tokens == 1 or not any(stages.collapsed[:-1]):
         return Tex("")
     k = stages.collapsed.index(True)
-    reason = "effective width $1$" if stages.effective[k] == 1 else f"stage ${k}$ is one head of rank $1$"
-    return Tex(f"The positions from ${k}$ on are collapsed ({reason}): from there on one token is enough.")
+    narrow = stages.effective[k] == 1
+    return translate(
+        "The positions from $%(position)s$ on are collapsed (%(reason)s): from there on one token is enough.",
+        position=k,
+        reason=translate("effective width $1$")
+        if narrow
+        else translate("stage $%(stage)s$ is one head of rank $1$", stage=k),
+    )
 
 
 def _describe(stage: Stage) -> Tex:
     """Return a stage's kind and sizes, for text mode."""
     if not stage.heads:
         if stage.degree > 1:
-            return Tex(f"activation of degree ${number(stage.degree)}$, then linear")
-        return Tex("linear")
+            return translate("activation of degree $%(degree)s$, then linear", degree=number(stage.degree))
+        return translate("linear")
     parts = []
     for head, group in groupby(stage.heads):
         count = sum(1 for _ in group)
-        text = f"{'one head' if count == 1 else f'${number(count)}$ heads'} of rank ${number(head.rank)}$"
+        text = translate_many(
+            "one head of rank $%(rank)s$",
+            "$%(count)s$ heads of rank $%(rank)s$",
+            count,
+            count=number(count),
+            rank=number(head.rank),
+        )
         if head.output_matrix:
-            text += f", value rank ${number(head.value_rank)}$"
+            text = translate("%(heads)s, value rank $%(rank)s$", heads=text, rank=number(head.value_rank))
         parts.append(text)
-    return Tex("; ".join(parts) + (", residual" if stage.residual else ""))
+    heads = Tex("; ".join(parts))
+    return translate("%(heads)s, residual", heads=heads) if stage.residual else heads
 
 
 def _stage_rows(stages: Stages) -> tuple[tuple[Tex, ...], ...]:
@@ -260,7 +305,7 @@ def _note(root: Node) -> Tex:
     names = []
     for leaf in root.leaves:
         assert leaf.argument is not None
-        names.append(leaf.argument.name)
+        names.append(argument_name(leaf.argument.name))
     shown = []
     for name, group in groupby(names):
         count = sum(1 for _ in group)
@@ -268,10 +313,9 @@ def _note(root: Node) -> Tex:
     inner = ", ".join(shown)
     if root.parts:
         cuts = []
-        words = {"torus": "torus", "group": "GL", "none": "no group"}
         for group, run in groupby(root.cuts_from_outside, key=lambda cut: cut.group):
-            cuts.append(f"{_positions_in_order([cut.at for cut in run])}: {words[group]}")
-        inner = "cut at " + ", ".join(cuts) + f"; {inner}"
+            cuts.append(f"{_positions_in_order([cut.at for cut in run])}: {translate(_GROUPS[group])}")
+        inner = translate("cut at %(cuts)s; %(arguments)s", cuts=", ".join(cuts), arguments=inner)
     return Tex(f"({inner})")
 
 

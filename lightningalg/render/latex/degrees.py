@@ -9,6 +9,7 @@ from typing import Any
 
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, number
+from lightningalg.render.latex.language import translate
 from lightningalg.render.latex.networks import (
     ACTIVATION,
     ATTENTION,
@@ -101,7 +102,7 @@ def read_degrees(certificate: Mapping[str, Any], label: int, verdict: str) -> De
                     value,
                     _rule(network, layer.number),
                     Tex(f"${number(entry['input'])}$"),
-                    Tex(", ".join(listed) or "none"),
+                    Tex(", ".join(listed)) if listed else translate("none"),
                 )
             )
     return DegreeInstance(
@@ -115,9 +116,12 @@ def _rule(network: Network, layer_number: int) -> Tex:
     source = f"$X_{{{layer.inputs[0]}}}$"
     if layer.type == ATTENTION:
         own = ", ".join(f"${m.symbol}$" for m in network.matrices_of(layer))
-        return Tex(f"three times those of {source}, and $1$ for each of {own}")
+        return translate(
+            "three times those of %(input)s, and $1$ for each of %(matrices)s", input=source, matrices=own
+        )
     if layer.type in (LINEAR, CONVOLUTION):
-        return Tex(f"those of {source}, and $1$ for ${network.matrices_of(layer)[0].symbol}$")
+        symbol = network.matrices_of(layer)[0].symbol
+        return translate("those of %(input)s, and $1$ for $%(matrix)s$", input=source, matrix=symbol)
     if layer.type == ACTIVATION:
-        return Tex(f"${number(layer.degree)}$ times those of {source}")
-    return Tex("the common degrees of the summands")
+        return translate("$%(degree)s$ times those of %(input)s", degree=number(layer.degree), input=source)
+    return translate("the common degrees of the summands")

@@ -13,16 +13,10 @@ from functools import cache
 from itertools import accumulate
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from lightningalg.errors import InputError
-
-
-class Tex(str):
-    """LaTeX source written by this package; inserted as it stands."""
-
-    __slots__ = ()
-
+from lightningalg.render.latex.language import Message, Tex, current_language, known_language, translate
 
 _ASCII = {
     "\\": r"\textbackslash{}",
@@ -238,7 +232,15 @@ def escape_text(text: str) -> Tex:
 
 def plain_ascii(text: str) -> Tex:
     """Return the letters, digits and simple punctuation of ``text``: for PDF metadata."""
-    kept = re.sub(r"[^A-Za-z0-9 .:()-]+", " ", unicodedata.normalize("NFKD", text))
+    letters = (c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    kept = re.sub(r"[^A-Za-z0-9 .:()-]+", " ", "".join(letters))
+    return Tex(re.sub(r"\s+", " ", kept).strip()[:200])
+
+
+def plain_latin(text: str) -> Tex:
+    """Return what ``plain_ascii`` returns, with the accented letters of Western European languages."""
+    accented = r"\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff"
+    kept = re.sub(rf"[^A-Za-z0-9 .:(){accented}-]+", " ", unicodedata.normalize("NFKC", text))
     return Tex(re.sub(r"\s+", " ", kept).strip()[:200])
 
 
@@ -247,6 +249,11 @@ def typewriter(text: str) -> Tex:
     units = [_char(char) if char != " " else r"\ " for char in text]
     pieces = ["".join(units[i : i + 4]) for i in range(0, len(units), 4)]
     return Tex(r"\texttt{" + _BREAK.join(pieces) + "}")
+
+
+def verbatim(text: str) -> Tex:
+    """Return a word of the format, a name or a formula: in typewriter type inside another language."""
+    return escape_text(text) if current_language() == "en" else typewriter(text)
 
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?")
@@ -327,9 +334,11 @@ def words(value: Any) -> str:
 
 
 def _finalize(value: Any) -> str:
-    """Print what a template asks for: finished LaTeX as it is, integers, and any other text escaped."""
+    """Print what a template asks for: LaTeX as it is, messages translated, integers, other text escaped."""
     if isinstance(value, Tex):
         return str(value)
+    if isinstance(value, Message):
+        return str(translate(value))
     if isinstance(value, int) and not isinstance(value, bool):
         return str(number(value))
     if isinstance(value, str):
@@ -338,10 +347,19 @@ def _finalize(value: Any) -> str:
 
 
 @cache
-def environment() -> Environment:
-    r"""Return the template environment: ``\VAR{...}``, ``\BLOCK{...}``, strict, escaping by itself."""
+def environment(lang: str = "en") -> Environment:
+    r"""Return the template environment: ``\VAR{...}``, ``\BLOCK{...}``, strict, escaping by itself.
+
+    Templates are those of the language, and those in ``templates/common`` without words of their own.
+
+    Raises
+    ------
+    InputError
+        If the language is unknown.
+    """
+    folders = (f"templates/{known_language(lang)}", "templates/common")
     return Environment(
-        loader=PackageLoader("lightningalg.render.latex", "templates/en"),
+        loader=ChoiceLoader([PackageLoader("lightningalg.render.latex", folder) for folder in folders]),
         block_start_string=r"\BLOCK{",
         block_end_string="}",
         variable_start_string=r"\VAR{",

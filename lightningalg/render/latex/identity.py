@@ -10,7 +10,8 @@ from typing import Any
 
 from lightningalg.certificates.records import canonical_json
 from lightningalg.errors import InputError
-from lightningalg.render.latex.escape import Tex, escape_text, integer, number
+from lightningalg.render.latex.escape import Tex, integer, number, verbatim
+from lightningalg.render.latex.language import translate
 from lightningalg.render.latex.typeset import mathematics
 
 _NAME = re.compile(r"([A-Za-z][A-Za-z0-9]*?)([0-9]*)")
@@ -178,13 +179,13 @@ def read_identity(certificate: Mapping[str, Any], label: int, verdict: str) -> I
         sizes.update({side: None for side in (entry["rows"], entry["columns"]) if isinstance(side, str)})
     return IdentityInstance(
         label=label,
-        name=escape_text(str(identity["name"])),
+        name=verbatim(str(identity["name"])),
         scalars=tuple(symbol(name) for name in identity["scalars"]),
         symbols=tuple(
             (
                 Tex(f"${symbol(entry['name'])}$"),
                 Tex(rf"${_size(entry['rows'])}\times {_size(entry['columns'])}$"),
-                Tex("invertible" if entry["invertible"] is True else ""),
+                translate("invertible") if entry["invertible"] is True else Tex(""),
             )
             for entry in identity["symbols"]
         ),

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lightningalg.render.latex.escape import Tex
+from lightningalg.render.latex.language import translate
 from lightningalg.render.latex.networks import Layer, Network, equation
 
 _SHORT = 60  # networks up to this many layers are listed one by one
@@ -130,5 +131,7 @@ def _row(network: Network, first: int, last: int, group_start: int, indices: _In
     inputs = [(j, indices.spell(j, moves=j >= group_start)) for j in layer.inputs]
     owner = indices.spell(layer.owner, moves=layer.owner >= group_start) if layer.owner else ""
     value = equation(layer, indices.spell(first), inputs, owner)
-    names = layer.name if first == last else Tex(f"{layer.name} to {end.name}")
+    names = layer.name
+    if first != last:
+        names = translate("%(first)s to %(last)s", first=layer.name, last=end.name)
     return LayerRow(value, indices.ranges, layer.described(owner), names)

@@ -13,6 +13,7 @@ from typing import Any
 
 from lightningalg.errors import InputError, TooLargeError, UnsupportedError
 from lightningalg.render.latex.escape import Tex, integer, number, typewriter, words
+from lightningalg.render.latex.language import translate, translate_many
 from lightningalg.render.latex.typeset import has_runs, sequence
 
 ATTENTION = "lightning_attention"
@@ -97,26 +98,43 @@ class Layer:
 
     def described(self, owner: str) -> Tex:
         """Return the sizes with the owner's index as it is to be printed."""
-        return Tex(self._sizes + (f"; tied to layer ${owner}$" if owner else ""))
+        if not owner:
+            return self._sizes
+        return translate("%(layer)s; tied to layer $%(owner)s$", layer=self._sizes, owner=owner)
 
     @property
     def _sizes(self) -> Tex:
+        widths = rf"{number(self.d_in)}\to {number(self.d_out)}"
         if self.type == BIAS:
-            return Tex(rf"bias, width ${number(self.d_out)}$")
+            return translate("bias, width $%(width)s$", width=number(self.d_out))
         if self.type == CONVOLUTION:
-            return Tex(
-                rf"convolution, ${number(self.d_in)}\to {number(self.d_out)}$, "
-                rf"kernel ${number(self.kernel)}$, stride ${number(self.stride)}$, ${number(self.channels)}$ "
-                + ("channel" if self.channels == 1 else "channels")
+            return translate_many(
+                "convolution, $%(widths)s$, kernel $%(kernel)s$, stride $%(stride)s$, $%(channels)s$ channel",
+                "convolution, $%(widths)s$, kernel $%(kernel)s$, stride $%(stride)s$, "
+                "$%(channels)s$ channels",
+                self.channels,
+                widths=widths,
+                kernel=number(self.kernel),
+                stride=number(self.stride),
+                channels=number(self.channels),
             )
-        if self.type in (ATTENTION, NORMALIZED):
-            kind = "attention" if self.type == ATTENTION else "normalised attention"
-            return Tex(rf"{kind}, ${number(self.d_in)}\to {number(self.d_out)}$, rank ${number(self.rank)}$")
+        if self.type == ATTENTION:
+            return translate(
+                "attention, $%(widths)s$, rank $%(rank)s$", widths=widths, rank=number(self.rank)
+            )
+        if self.type == NORMALIZED:
+            return translate(
+                "normalised attention, $%(widths)s$, rank $%(rank)s$", widths=widths, rank=number(self.rank)
+            )
         if self.type == LINEAR:
-            return Tex(rf"linear, ${number(self.d_in)}\to {number(self.d_out)}$")
+            return translate("linear, $%(widths)s$", widths=widths)
         if self.type == ACTIVATION:
-            return Tex(rf"activation, degree ${number(self.degree)}$, width ${number(self.d_out)}$")
-        return Tex(rf"sum, width ${number(self.d_out)}$")
+            return translate(
+                "activation, degree $%(degree)s$, width $%(width)s$",
+                degree=number(self.degree),
+                width=number(self.d_out),
+            )
+        return translate("sum, width $%(width)s$", width=number(self.d_out))
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +250,13 @@ class Network:
             if layer.owner:
                 owners.setdefault(layer.owner, []).append(f"${layer.number}$")
         return "".join(
-            f"; layer{'s' if len(tied) > 1 else ''} {', '.join(tied)} tied to layer ${owner}$"
+            translate_many(
+                "; layer %(tied)s tied to layer $%(owner)s$",
+                "; layers %(tied)s tied to layer $%(owner)s$",
+                len(tied),
+                tied=", ".join(tied),
+                owner=owner,
+            )
             for owner, tied in owners.items()
         )
 

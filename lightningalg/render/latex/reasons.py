@@ -6,15 +6,25 @@ from collections.abc import Iterator, Sequence
 
 from lightningalg.render.latex.derivation import Node
 from lightningalg.render.latex.escape import Tex, number
+from lightningalg.render.latex.language import translate, translate_many
 from lightningalg.render.latex.stages import Stages
 from lightningalg.render.latex.typeset import enumeration
 
 _MOST_REASONS = 4
 
 
-def segment_name(i: int, j: int) -> str:
-    """Return the stages of a segment, for text mode."""
-    return f"stage ${j}$" if j == i + 1 else f"stages {enumeration(range(i + 1, j + 1))}"
+def segment_name(i: int, j: int) -> Tex:
+    """Return the stages of a segment, for text mode inside a sentence."""
+    return translate_many(
+        "stage %(numbers)s", "stages %(numbers)s", j - i, numbers=enumeration(range(i + 1, j + 1))
+    )
+
+
+def segment_heading(i: int, j: int) -> Tex:
+    """Return the stages of a segment, as the beginning of a line."""
+    return translate_many(
+        "Stage %(numbers)s", "Stages %(numbers)s", j - i, numbers=enumeration(range(i + 1, j + 1))
+    )
 
 
 def why(stages: Stages, root: Node) -> Tex:
@@ -32,15 +42,18 @@ def why(stages: Stages, root: Node) -> Tex:
     found = sorted(((share, key) for key, share in shares.items() if share), key=lambda pair: -pair[0])
     texts = [_reason(key, sorted(places[key])) for _, key in found]
     if len(found) < 2:
-        return Tex("".join(f", because {text}" for text in texts))
+        return Tex("".join(translate(", because %(reason)s", reason=text) for text in texts))
     most = _MOST_REASONS if len(found) > _MOST_REASONS + 1 else len(found)
     shown = list(zip(found, texts, strict=True))[:most]
-    parts = [f"${number(share)}$ because {text}" for (share, _), text in shown]
+    parts = [
+        translate("$%(share)s$ because %(reason)s", share=number(share), reason=text)
+        for (share, _), text in shown
+    ]
     rest = sum(share for share, _ in found[most:])
-    parts += [f"${number(rest)}$ for similar reasons"] if rest else []
+    parts += [translate("$%(share)s$ for similar reasons", share=number(rest))] if rest else []
     if len(parts) == 2:
-        return Tex(f": {parts[0]}, and {parts[1]}")
-    return Tex(": " + "; ".join([*parts[:-1], f"and {parts[-1]}"]))
+        return translate(": %(first)s, and %(last)s", first=parts[0], last=parts[1])
+    return translate(": %(first)s; and %(last)s", first="; ".join(parts[:-1]), last=parts[-1])
 
 
 def _shares(stages: Stages, root: Node) -> Iterator[tuple[tuple[str, str], int, int]]:
@@ -59,26 +72,37 @@ def _shares(stages: Stages, root: Node) -> Iterator[tuple[tuple[str, str], int, 
             yield (cut.group, ""), cut.at, cut.gauge
 
 
-def _reason(key: tuple[str, str], places: Sequence[int]) -> str:
+def _reason(key: tuple[str, str], places: Sequence[int]) -> Tex:
     """Return one reason in words, for the places where it occurs."""
     name, text = key
-    several = len(places) > 1
-    where = f"position{'s' if several else ''} {_some(places)}"
-    if name == "torus" and several:
-        return f"tori may rescale what the activations after {where} read"
+    where = _some(places)
     if name == "torus":
-        return f"a torus may rescale what the activation after {where} reads"
+        return translate_many(
+            "a torus may rescale what the activation after position %(where)s reads",
+            "tori may rescale what the activations after positions %(where)s read",
+            len(places),
+            where=where,
+        )
     if name == "group":
-        changes = "changes" if several else "a change"
-        return f"{changes} of basis at {where} {'do' if several else 'does'} not matter"
+        return translate_many(
+            "a change of basis at position %(where)s does not matter",
+            "changes of basis at positions %(where)s do not matter",
+            len(places),
+            where=where,
+        )
     if name == "stage":
-        name = f"each of the stages {_some(places)}" if several else f"stage ${places[0]}$"
-    return f"{name} {text}"
+        name = translate_many("stage %(where)s", "each of the stages %(where)s", len(places), where=where)
+    return Tex(f"{name} {text}")
 
 
-def _some(places: Sequence[int]) -> str:
+def _some(places: Sequence[int]) -> Tex:
     """Return numbers in increasing order, the middle of a long list left out."""
     if len(places) > 8 and places[-1] - places[0] >= len(places):
         first = ", ".join(f"${k}$" for k in places[:3])
-        return rf"{first}, \dots, ${places[-1]}$ (${len(places)}$ in all)"
-    return str(enumeration(places))
+        return translate(
+            r"%(first)s, \dots, $%(last)s$ ($%(count)s$ in all)",
+            first=first,
+            last=places[-1],
+            count=len(places),
+        )
+    return enumeration(places)

@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.certificates.polynomials import decode_rational
 from lightningalg.render.latex.bounds import UpperBound, expect
 from lightningalg.render.latex.escape import Tex, integer, number, typewriter, words
+from lightningalg.render.latex.language import translate
 from lightningalg.render.latex.networks import ATTENTION, BIAS, SUM, Network, ParameterMatrix, read_network
 
 #: fields with more terms than this, together, are left to the certificate
@@ -113,13 +114,17 @@ def _part(
     printed = read_network(own)
     bound = read(printed, part["bound"])
     layers = ", ".join(f"${numbers[layer['id']]}$" for layer in own["layers"])
-    text = (
-        f"from $X_{{{numbers[start]}}}$ to $X_{{{numbers[end]}}}$ ({typewriter(words(end))}), layers {layers}"
+    text = translate(
+        "from $X_{%(start)s}$ to $X_{%(end)s}$ (%(name)s), layers %(layers)s",
+        start=numbers[start],
+        end=numbers[end],
+        name=typewriter(words(end)),
+        layers=layers,
     )
     if part["summands"] is not None:
         some = ", ".join(f"$X_{{{numbers[name]}}}$" for name in part["summands"])
-        text += f", of the sum the summands {some} alone"
-    return PrintedPart(Tex(text), printed, bound, printed.parameters + 10)
+        text = translate("%(part)s, of the sum the summands %(some)s alone", part=text, some=some)
+    return PrintedPart(text, printed, bound, printed.parameters + 10)
 
 
 def _description(

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from lightningalg.render.latex.escape import Tex, number
+from lightningalg.render.latex.language import translate
 
 MATRIX_COLUMNS = 12  # wider matrices are summarised
 MATRIX_ROWS = 30  # taller ones would not fit on a page
@@ -59,8 +60,20 @@ def enumeration(numbers: Sequence[int]) -> Tex:
     """
     if len(numbers) > 3 and numbers[-1] - numbers[0] == len(numbers) - 1:
         return Tex(f"${numbers[0]}$--${numbers[-1]}$")
-    shown = [f"${k}$" for k in numbers]
-    return Tex(shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1])
+    return conjunction([f"${k}$" for k in numbers])
+
+
+def conjunction(parts: Sequence[str]) -> Tex:
+    r"""Return one or more parts as a list whose last comma is an "and"; each is to begin with mathematics.
+
+    Examples
+    --------
+    >>> conjunction(["$a$"]), conjunction(["$a$", "$b$", "$c$"])
+    ('$a$', '$a$, $b$ and $c$')
+    """
+    if len(parts) == 1:
+        return Tex(parts[0])
+    return translate("%(first)s and %(last)s", first=", ".join(parts[:-1]), last=parts[-1])
 
 
 def has_runs(values: Sequence[Any]) -> bool:
@@ -114,12 +127,15 @@ def matrix(name: str, values: Sequence[Any], rows: int, columns: int) -> Tex:
     widths = [max(len(row[c]) for row in table) for c in range(min(columns, MATRIX_COLUMNS))]
     if columns > MATRIX_COLUMNS or rows > MATRIX_ROWS or max(map(len, entries)) > 40:
         digest = sha256(",".join(str(value) for value in values).encode("ascii")).hexdigest()
-        return Tex(
-            rf"${name}$, of size ${number(rows)}\times {number(columns)}$, whose entries hash to "
-            rf"\texttt{{{digest[:16]}\allowbreak{{}}\dots}}"
+        return translate(
+            r"$%(name)s$, of size $%(rows)s\times %(columns)s$, whose entries hash to %(hash)s",
+            name=name,
+            rows=number(rows),
+            columns=number(columns),
+            hash=rf"\texttt{{{digest[:16]}\allowbreak{{}}\dots}}",
         )
     if sum(widths) + 2 * columns > 75:
         lines = r";\allowbreak\; ".join(r",\allowbreak ".join(row) for row in table)
-        return Tex(rf"${name}=({lines})$, row by row")
+        return translate("$%(name)s=(%(lines)s)$, row by row", name=name, lines=lines)
     body = r" \\ ".join(" & ".join(row) for row in table)
     return Tex(rf"\mbox{{${name}=\begin{{pmatrix}} {body} \end{{pmatrix}}$}}")

@@ -20,6 +20,7 @@ from lightningalg.render.latex.bounds import UpperBound, bracketed, expect, matr
 from lightningalg.render.latex.composition import read_composition
 from lightningalg.render.latex.escape import Tex, integer, number, typewriter
 from lightningalg.render.latex.flag import read_flag
+from lightningalg.render.latex.language import translate
 from lightningalg.render.latex.networks import (
     ACTIVATION,
     ATTENTION,
@@ -79,7 +80,8 @@ def _block_rows(network: Network, blocks: Sequence[tuple[Tex, int, list[str]]]) 
         if len(names) < 4:
             yield from ((name, Tex(text)) for name in names)
         else:
-            yield Tex(rf"{names[0]}; \dots; {names[-1]}"), Tex(f"{text} for each of ${len(names)}$ blocks")
+            each = translate("%(sum)s for each of $%(count)s$ blocks", sum=text, count=len(names))
+            yield Tex(rf"{names[0]}; \dots; {names[-1]}"), each
 
 
 def _layerwise(network: Network, steps: Mapping[str, Any], claimed: int) -> UpperBound:
@@ -193,7 +195,11 @@ def _set(degrees: frozenset[int]) -> Tex:
     ordered = sorted(degrees)
     if len(ordered) > 40:
         shown = [str(number(m)) for m in (*ordered[:3], *ordered[-1:])]
-        return Tex(rf"\{{{','.join(shown[:3])},\dots,{shown[3]}\}}\ ({len(ordered)}\text{{ degrees}})")
+        return translate(
+            r"%(set)s\ (%(count)s\text{ degrees})",
+            set=rf"\{{{','.join(shown[:3])},\dots,{shown[3]}\}}",
+            count=len(ordered),
+        )
     return Tex(r"\{" + r",\allowbreak ".join(str(number(m)) for m in ordered) + r"\}")
 
 

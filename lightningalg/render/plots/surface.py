@@ -98,6 +98,12 @@ def draw_slice(picture: AbstractSlice, form: str, *, caption: bool = True) -> by
         If the format is unknown.
     MissingExtraError
         If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> draw_slice(None, "gif")
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: picture format 'gif': accepted are svg, png
     """
     if form not in FORMATS:
         raise InputError(f"picture format {form[:20]!r}: accepted are {', '.join(FORMATS)}")
@@ -107,9 +113,7 @@ def draw_slice(picture: AbstractSlice, form: str, *, caption: bool = True) -> by
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError(
-            "pictures need matplotlib, which is not installed: pip install 'lightningalg[plots]'"
-        ) from None
+        raise MissingExtraError.of("plots", "pictures need matplotlib") from None
     settings = {
         "font.family": "DejaVu Sans",
         "mathtext.fontset": "cm",
@@ -143,7 +147,7 @@ def _title(picture: AbstractSlice) -> str:
 
 def _compose(figure: Any, picture: AbstractSlice, caption: bool) -> None:
     height = figure.get_figheight()
-    bottom = (0.55 + 0.17 * len(_caption_lines(picture))) / height if caption else 0.08
+    bottom = (0.55 + 0.17 * len(_caption_lines(picture))) / height if caption else 0.1
     space = figure.add_axes((0.0, bottom, 0.66, 0.92 - bottom), projection="3d", proj_type="ortho")
     _draw_space(space, picture)
     figure.text(0.025, 0.95, _pretty(picture.title), fontsize=12, color=INK, weight="bold")
@@ -287,7 +291,7 @@ def _draw_legend(figure: Any, picture: AbstractSlice, bottom: float) -> None:
     figure.legend(
         handles=handles,
         loc="lower left",
-        bbox_to_anchor=(0.01, bottom - 0.06),
+        bbox_to_anchor=(0.01, bottom - 0.06 if bottom > 0.1 else 0.005),
         fontsize=8.6,
         frameon=False,
         ncols=len(handles),

@@ -13,6 +13,7 @@ from pkgutil import iter_modules
 from typing import Any, Protocol
 
 from lightningalg.render.latex.escape import Tex
+from lightningalg.render.latex.language import Message
 
 
 class AbstractInstance(Protocol):
@@ -48,29 +49,30 @@ class Kind:
     name
         The ``kind`` of the certificates.
     titles
-        Title of an article on one certificate, and on several.
+        Title of an article on one certificate, and on several, in English: translated when printed.
     template
-        The file in ``templates/en`` (and ``templates/es``) that prints the section: statements and proofs. It reads ``instances``
-        (of this kind), ``doc`` (the article) and the tools of ``escape`` and ``typeset``.
+        The file in the folder of templates of each language that prints the section: statements and proofs.
+        It reads ``instances`` (of this kind), ``doc`` (the article) and the tools of ``escape`` and
+        ``typeset``.
     read
         ``read(certificate, label, verdict)``: the printable form. Certificates are untrusted: every text is
         escaped, and a ``KeyError``, ``TypeError``, ``ValueError`` or ``InputError`` becomes the caller's
         error.
     check
-        What a checker does, as a clause: ``recomputes the ranks of all arcs``.
+        What a checker does, as a clause in English: ``recomputes the ranks of all arcs``.
     abstract
-        One or two sentences for the abstract.
+        One or two sentences for the abstract, in the current language.
     references
         Key and text of the works that the section cites; texts of keys that the article knows are left empty.
     """
 
     name: str
-    titles: tuple[str, str]
+    titles: tuple[Message, Message]
     template: str
     read: Callable[[Mapping[str, Any], int, str], AbstractInstance]
-    check: Tex
+    check: Message
     abstract: Callable[[Sequence[Any]], Tex]
-    references: Mapping[str, Tex] = field(default_factory=dict)
+    references: Mapping[str, Tex | Message] = field(default_factory=dict)
 
 
 def kinds() -> dict[str, Kind]:

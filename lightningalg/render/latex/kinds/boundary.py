@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message, translate
 from lightningalg.render.latex.one_layer import checked_partition, dimension_of, read_sizes, triple
 
 
@@ -39,28 +40,40 @@ class BoundaryInstance:
     @property
     def boundary(self) -> Tex:
         """The boundary for a table."""
-        return Tex(r"empty, $Y(\RR)=M$" if self.empty else r"$w\otimes\ell^2\otimes q$, with $0$")
+        if self.empty:
+            return translate(r"empty, $Y(\RR)=M$")
+        return translate(r"$w\otimes\ell^2\otimes q$, with $0$")
 
     @property
     def statement(self) -> Tex:
         """The theorem's sentence."""
         if self.empty:
-            return Tex(r"Then $Y(\RR)=M$, and the boundary of $M$ is empty.")
-        full = "equal to" if self.complement_dimension == self.dimension else "less than"
-        return Tex(
+            return translate(r"Then $Y(\RR)=M$, and the boundary of $M$ is empty.")
+        first = translate(
             r"The boundary of $M$ is $\{w\otimes\ell^2\otimes q\}$, the set of points "
-            r"$\psi(w\otimes\ell,\ell\otimes q)$ "
-            r"with real $w$, $q$ and real linear forms $\ell$; these are the strata $(1,1,1)$ and "
-            r"$\{0\}$. The set "
-            rf"$Y(\RR)\setminus M$ has dimension ${self.complement_dimension}$, {full} $\dim "
-            rf"Y={self.dimension}$."
+            r"$\psi(w\otimes\ell,\ell\otimes q)$ with real $w$, $q$ and real linear forms $\ell$; these are "
+            r"the strata $(1,1,1)$ and $\{0\}$."
         )
+        sizes = {"dimension": self.complement_dimension, "all": self.dimension}
+        if self.complement_dimension == self.dimension:
+            second = translate(
+                r"The set $Y(\RR)\setminus M$ has dimension $%(dimension)s$, equal to $\dim Y=%(all)s$.",
+                **sizes,
+            )
+        else:
+            second = translate(
+                r"The set $Y(\RR)\setminus M$ has dimension $%(dimension)s$, less than $\dim Y=%(all)s$.",
+                **sizes,
+            )
+        return Tex(f"{first} {second}")
 
     @property
     def summary(self) -> Tex:
         """What is proved, in one clause."""
-        found = r"empty, as $Y(\RR)=M$" if self.empty else r"$\{w\otimes\ell^2\otimes q\}$"
-        return Tex(f"for $(d,d',a)={self.sizes}$, the boundary of $M$ is {found}")
+        found = translate(r"empty, as $Y(\RR)=M$") if self.empty else r"$\{w\otimes\ell^2\otimes q\}$"
+        return translate(
+            "for $(d,d',a)=%(sizes)s$, the boundary of $M$ is %(found)s", sizes=self.sizes, found=found
+        )
 
 
 def read(certificate: Mapping[str, Any], label: int, verdict: str) -> BoundaryInstance:
@@ -87,24 +100,24 @@ def read(certificate: Mapping[str, Any], label: int, verdict: str) -> BoundaryIn
 
 def _abstract(instances: Sequence[BoundaryInstance]) -> Tex:
     if len(instances) == 1:
-        return Tex(
+        return translate(
             "We determine the boundary of the neuromanifold of one layer of lightning self-attention "
-            "within the real "
-            f"points of its Zariski closure, for $(d,d',a)={instances[0].sizes}$."
+            "within the real points of its Zariski closure, for $(d,d',a)=%(sizes)s$.",
+            sizes=instances[0].sizes,
         )
-    return Tex(
-        "We determine the boundaries of the neuromanifolds of "
-        f"${len(instances)}$ single layers of lightning self-attention within the real points of "
-        f"their Zariski closures."
+    return translate(
+        "We determine the boundaries of the neuromanifolds of $%(count)s$ single layers of lightning "
+        "self-attention within the real points of their Zariski closures.",
+        count=len(instances),
     )
 
 
 kind = Kind(
     "boundary",
-    ("The boundary of one attention layer", "The boundaries of single attention layers"),
+    (Message("The boundary of one attention layer"), Message("The boundaries of single attention layers")),
     "boundary.tex.j2",
     read,
-    Tex("enumerates the strata, expands the families, and recomputes the minors, signs and ranks"),
+    Message("enumerates the strata, expands the families, and recomputes the minors, signs and ranks"),
     _abstract,
     {"BrunsVetter": Tex(""), "Harris": Tex(""), "HMK": Tex("")},
 )

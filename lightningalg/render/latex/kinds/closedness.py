@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message, translate
 from lightningalg.render.latex.networks import Network, read_network
 from lightningalg.render.latex.one_layer import read_sizes
 from lightningalg.render.latex.typeset import matrix
@@ -34,11 +35,12 @@ class ClosednessInstance:
     def summary(self) -> Tex:
         """What is proved, in one clause."""
         if self.closed:
-            return Tex(
-                "the real and the complex image of one layer are closed, for all $d,d',a$ and all $t\\ge2$"
+            return translate(
+                r"the real and the complex image of one layer are closed, for all $d,d',a$ and all $t\ge2$"
             )
-        return Tex(
-            f"for {self.network.compact} the function is $0$ at parameters whose virtual weights are not $0$"
+        return translate(
+            "for %(network)s the function is $0$ at parameters whose virtual weights are not $0$",
+            network=self.network.compact,
         )
 
 
@@ -66,7 +68,7 @@ def read(certificate: Mapping[str, Any], label: int, verdict: str) -> Closedness
 def _weights(network: Network, values: Sequence[Any]) -> Tex:
     """Return the weights, matrix by matrix."""
     if len(values) > _MOST_PARAMETERS:
-        return Tex("the parameters in the certificate.\n")
+        return Tex(translate("the parameters in the certificate.") + "\n")
     parts, start = [], 0
     for entry in network.matrices:
         size = entry.rows * entry.columns
@@ -79,21 +81,28 @@ def _abstract(instances: Sequence[ClosednessInstance]) -> Tex:
     parts = []
     if any(x.closed for x in instances):
         parts.append(
-            "We prove that the neuromanifold of one layer of lightning self-attention, and its "
-            "complex counterpart, are "
-            "closed, for all sizes and $t\\ge2$."
+            translate(
+                r"We prove that the neuromanifold of one layer of lightning self-attention, and its "
+                r"complex counterpart, are closed, for all sizes and $t\ge2$."
+            )
         )
     if any(not x.closed for x in instances):
-        parts.append("We show base points of deep networks, where the argument for one layer does not apply.")
+        parts.append(
+            translate(
+                "We show base points of deep networks, where the argument for one layer does not apply."
+            )
+        )
     return Tex(" ".join(parts))
 
 
 kind = Kind(
     "closedness",
-    ("Closed images of attention layers", "Closed images of attention layers"),
+    (Message("Closed images of attention layers"), Message("Closed images of attention layers")),
     "closedness.tex.j2",
     read,
-    Tex("expands both sides of the identity for all patterns of indices, and the functions at base points"),
+    Message(
+        "expands both sides of the identity for all patterns of indices, and the functions at base points"
+    ),
     _abstract,
     {"BrunsVetter": Tex(""), "Harris": Tex(""), "HMK": Tex("")},
 )

@@ -15,6 +15,7 @@ from lightningalg.render.latex.bounds import UpperBound, bounded_rank, bracketed
 from lightningalg.render.latex.dimension import LowerBound, read_lower_bound
 from lightningalg.render.latex.escape import Tex, integer, number, words
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message, translate
 from lightningalg.render.latex.networks import ATTENTION, NORMALIZED, Network, read_network
 from lightningalg.render.latex.typeset import index_runs, sequence, summation
 
@@ -75,7 +76,11 @@ class NormalizedInstance:
     @property
     def summary(self) -> Tex:
         """What is proved, in one clause."""
-        return Tex(f"dimension of the network {self.network.compact}: ${self.relation_tex}$")
+        return translate(
+            "dimension of the network %(network)s: $%(relation)s$",
+            network=self.network.compact,
+            relation=self.relation_tex,
+        )
 
     @property
     def bulky(self) -> bool:
@@ -231,31 +236,40 @@ _METHODS: dict[str, Callable[[Network, Mapping[str, Any]], UpperBound]] = {
 def _abstract(instances: Sequence[NormalizedInstance]) -> Tex:
     labels = {x.lower_label for x in instances if x.lower}
     ways = {
-        "prop:nlower": "In minors modulo a prime exponentials are independent variables, by Ax's theorem. ",
-        "prop:nball": "Lower bounds by ball arithmetic separate a minor at one point from singular matrices.",
+        "prop:nlower": translate(
+            "In minors modulo a prime exponentials are independent variables, by Ax's theorem."
+        )
+        + " ",
+        "prop:nball": translate(
+            "Lower bounds by ball arithmetic separate a minor at one point from singular matrices."
+        ),
     }
     independent = "".join(text for label, text in ways.items() if label in labels)
     if len(instances) == 1:
         x = instances[0]
-        return Tex(
-            rf"We prove for a network of normalised self-attention with ${x.network.parameters}$ parameters "
-            rf"that its neuromanifold has dimension $\delta$ with ${x.relation_tex}$. " + independent
+        first = translate(
+            r"We prove for a network of normalised self-attention with $%(parameters)s$ parameters that its "
+            r"neuromanifold has dimension $\delta$ with $%(relation)s$.",
+            parameters=x.network.parameters,
+            relation=x.relation_tex,
         )
-    return Tex(
-        rf"We prove dimensions of the neuromanifolds of ${len(instances)}$ networks of normalised "
-        rf"self-attention. {independent}"
-    )
+    else:
+        first = translate(
+            "We prove dimensions of the neuromanifolds of $%(count)s$ networks of normalised self-attention.",
+            count=len(instances),
+        )
+    return Tex(f"{first} {independent}")
 
 
 kind = Kind(
     name="dimension-normalized",
     titles=(
-        "Dimension of a normalised self-attention network",
-        "Dimension of normalised self-attention networks",
+        Message("Dimension of a normalised self-attention network"),
+        Message("Dimension of normalised self-attention networks"),
     ),
     template="normalized.tex.j2",
     read=_read,
-    check=Tex(
+    check=Message(
         "recomputes the upper bounds of networks with normalised attention and, modulo $p$, the minors and "
         "the matrices that show the exponents independent, or, in balls, the minors"
     ),

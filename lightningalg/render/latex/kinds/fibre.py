@@ -9,8 +9,20 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message, translate, translate_many
 
 _VERDICTS = ("identifiable", "orbits", "excess", "zero", "conjugate pair", "open")
+
+
+_SUBJECTS = {
+    "weights": Message("Consider a chain of attention layers, %(chain)s, and the weights $(Q_i,K_i,V_i)$"),
+    "virtual weights": Message(
+        "Consider a chain of attention layers, %(chain)s, and the virtual weights $(M,L)$"
+    ),
+    "conjugate pair": Message(
+        r"Consider a chain of attention layers, %(chain)s, and the function $w\otimes s\otimes q$"
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +62,15 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> FibreInst
     if claim["quantity"] != "fibre" or virtual["verdict"] not in _VERDICTS:
         raise InputError("certificate: not a claim about a fibre")
     widths, ranks, tokens = _sizes(point)
-    chain = (
-        f"widths ${_list(widths)}$, ranks ${_list(ranks)}$, with ${_int(tokens)}$ "
-        f"token{'s' if tokens != 1 else ''}"
+    chain = translate_many(
+        "widths $%(widths)s$, ranks $%(ranks)s$, with $%(tokens)s$ token",
+        "widths $%(widths)s$, ranks $%(ranks)s$, with $%(tokens)s$ tokens",
+        tokens,
+        widths=_list(widths),
+        ranks=_list(ranks),
+        tokens=_int(tokens),
     )
-    given = {
-        "weights": "weights $(Q_i,K_i,V_i)$",
-        "virtual weights": "virtual weights $(M,L)$",
-        "conjugate pair": "function $w\\otimes s\\otimes q$",
-    }[point["space"]]
-    subject = Tex(f"Consider a chain of attention layers, {chain}, and the {given}")
+    subject = translate(_SUBJECTS[point["space"]], chain=chain)
     if point["space"] == "conjugate pair":
         statement, proof = _conjugate(virtual)
     else:
@@ -70,29 +81,48 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> FibreInst
 
 
 def _conjugate(virtual: Mapping[str, Any]) -> tuple[Tex, Tex]:
-    real = "real points exist" if virtual["real"] else "no point is real"
-    return (
-        Tex(f"The fibre is irreducible over $\\QQ$, of dimension $1$ and degree $4$; over $\\CC$ it "
-            f"consists of two conjugate curves, and {real}."),
-        Tex("The form $s$ has rank $2$, and minus a principal $2\\times2$ minor of it, not $0$, is no "
-            "rational square: it has no rational linear factor. Apply \\cref{fib:conjugate}."),
-    )  # fmt: skip
+    if virtual["real"]:
+        statement = translate(
+            r"The fibre is irreducible over $\QQ$, of dimension $1$ and degree $4$; over $\CC$ it consists "
+            r"of two conjugate curves, and real points exist."
+        )
+    else:
+        statement = translate(
+            r"The fibre is irreducible over $\QQ$, of dimension $1$ and degree $4$; over $\CC$ it consists "
+            r"of two conjugate curves, and no point is real."
+        )
+    proof = translate(
+        r"The form $s$ has rank $2$, and minus a principal $2\times2$ minor of it, not $0$, is no rational "
+        r"square: it has no rational linear factor. Apply \cref{fib:conjugate}."
+    )
+    return statement, proof
 
 
-def _short(virtual: Mapping[str, Any]) -> str:
+def _short(virtual: Mapping[str, Any]) -> Tex:
+    if virtual["verdict"] == "orbits" and virtual["components"] is None:
+        return translate("an unknown number of torus orbits")
+    if virtual["verdict"] == "orbits":
+        return translate_many(
+            "$%(count)s$ torus orbits",
+            "$%(count)s$ torus orbits",
+            _number(virtual["components"]),
+            count=_int(virtual["components"]),
+        )
+    if virtual["verdict"] == "excess":
+        dimension = _int(virtual["dimension"] or 0)
+        return translate("dimension $%(dimension)s$, skew parts are free", dimension=dimension)
     words = {
-        "identifiable": "identifiable up to scaling",
-        "orbits": f"{_number(virtual['components'])} torus orbits",
-        "excess": f"dimension ${_int(virtual['dimension'] or 0)}$, skew parts are free",
-        "zero": "the function $0$",
-        "conjugate pair": "a conjugate pair",
-        "open": "not known",
+        "identifiable": Message("identifiable up to scaling"),
+        "zero": Message("the function $0$"),
+        "conjugate pair": Message("a conjugate pair"),
+        "open": Message("not known"),
     }
-    return words[virtual["verdict"]]
+    return translate(words[virtual["verdict"]])
 
 
-def _number(value: int | None) -> str:
-    return "an unknown number of" if value is None else f"${_int(value)}$"
+def _number(value: Any) -> int:
+    """Return a number that decides between singular and plural."""
+    return integer(value) if value is not None else 2
 
 
 def _degree(value: Any) -> str:
@@ -100,48 +130,86 @@ def _degree(value: Any) -> str:
 
 
 def _statement(virtual: Mapping[str, Any], weights: Mapping[str, Any] | None) -> Tex:
-    verdict, n = virtual["verdict"], virtual["components"]
+    verdict = virtual["verdict"]
     if verdict == "open":
-        return Tex("Nothing is claimed about its fibre.")
-    parts = []
+        return translate("Nothing is claimed about its fibre.")
     if verdict == "zero":
-        parts.append("The function is $0$")
-        if virtual["dimension"] is not None:
-            parts[0] += (
-                f"; its fibre has ${_int(n)}$ irreducible components, the largest of dimension "
-                f"${_int(virtual['dimension'])}$"
-            )
-        return Tex(parts[0] + ".")
-    fibre = "The fibre in virtual weights"
-    if verdict == "identifiable":
-        parts.append(f"{fibre} is the orbit of the torus")
-    elif verdict == "orbits":
-        parts.append(
-            f"{fibre} consists of ${_int(n)}$ orbits of the torus, of which ${_int(virtual['real'])}$ "
-            f"have real and ${_int(virtual['rational'])}$ rational points"
+        if virtual["dimension"] is None:
+            return translate("The function is $0$.")
+        return translate_many(
+            "The function is $0$; its fibre has $%(count)s$ irreducible components, the largest of dimension "
+            "$%(dimension)s$.",
+            "The function is $0$; its fibre has $%(count)s$ irreducible components, the largest of dimension "
+            "$%(dimension)s$.",
+            _number(virtual["components"]),
+            count=_int(virtual["components"]),
+            dimension=_int(virtual["dimension"]),
         )
-    else:
-        parts.append(
-            f"{fibre} has ${_int(n)}$ irreducible component{'s' if n != 1 else ''}, of which "
-            f"${_int(virtual['real'])}$ {'have' if virtual['real'] != 1 else 'has'} real and "
-            f"${_int(virtual['rational'])}$ rational points; skew parts of matrices $M_i$ are free"
-        )
-    parts.append(f"its dimension is ${_int(virtual['dimension'])}$")
+    parts = [_components(virtual)]
+    parts.append(translate("its dimension is $%(dimension)s$", dimension=_int(virtual["dimension"])))
     if virtual["degree"] is not None:
-        parts.append(f"its degree as a set ${_degree(virtual['degree'])}$")
+        parts.append(translate("its degree as a set $%(degree)s$", degree=_degree(virtual["degree"])))
     if virtual["multiplicity"] is not None:
-        parts.append(f"the multiplicity of every component ${_int(virtual['multiplicity'])}$")
+        multiplicity = _int(virtual["multiplicity"])
+        parts.append(
+            translate("the multiplicity of every component $%(multiplicity)s$", multiplicity=multiplicity)
+        )
     text = "; ".join(parts) + "."
     if weights is not None and weights["dimension"] is not None:
-        text += f" The fibre in $(Q,K,V)$ has dimension ${_int(weights['dimension'])}$"
-        if weights["comparison"] in ("equal", "more components"):
-            orbits = "one orbit" if weights["comparison"] == "equal" else f"${_int(n)}$ orbits"
-            text += (
-                f" and is {orbits} of the group generated by $\\mathrm{{GL}}_{{a_i}}$, "
-                f"$\\mathrm{{GL}}_{{d_i}}$ and the torus"
-            )
-        text += "."
+        text += " " + _in_weights(weights, virtual["components"])
     return Tex(text)
+
+
+def _components(virtual: Mapping[str, Any]) -> Tex:
+    """Return what the fibre in virtual weights consists of, as a clause."""
+    verdict, n = virtual["verdict"], virtual["components"]
+    if verdict == "identifiable":
+        return translate("The fibre in virtual weights is the orbit of the torus")
+    points = {"real": _int(virtual["real"]), "rational": _int(virtual["rational"])}
+    if verdict == "orbits":
+        return translate_many(
+            "The fibre in virtual weights consists of $%(count)s$ orbits of the torus, of which $%(real)s$ "
+            "have real and $%(rational)s$ rational points",
+            "The fibre in virtual weights consists of $%(count)s$ orbits of the torus, of which $%(real)s$ "
+            "have real and $%(rational)s$ rational points",
+            _number(virtual["real"]),
+            count=_int(n),
+            **points,
+        )
+    fibre = translate_many(
+        "The fibre in virtual weights has $%(count)s$ irreducible component",
+        "The fibre in virtual weights has $%(count)s$ irreducible components",
+        _number(n),
+        count=_int(n),
+    )
+    return translate_many(
+        "%(fibre)s, of which $%(real)s$ has real and $%(rational)s$ rational points; skew parts of matrices "
+        "$M_i$ are free",
+        "%(fibre)s, of which $%(real)s$ have real and $%(rational)s$ rational points; skew parts of matrices "
+        "$M_i$ are free",
+        _number(virtual["real"]),
+        fibre=fibre,
+        **points,
+    )
+
+
+def _in_weights(weights: Mapping[str, Any], count: Any) -> Tex:
+    """Return the sentence on the fibre in the weights themselves."""
+    dimension = _int(weights["dimension"])
+    if weights["comparison"] == "equal":
+        return translate(
+            r"The fibre in $(Q,K,V)$ has dimension $%(dimension)s$ and is one orbit of the group generated "
+            r"by $\mathrm{GL}_{a_i}$, $\mathrm{GL}_{d_i}$ and the torus.",
+            dimension=dimension,
+        )
+    if weights["comparison"] == "more components":
+        return translate(
+            r"The fibre in $(Q,K,V)$ has dimension $%(dimension)s$ and is $%(count)s$ orbits of the group "
+            r"generated by $\mathrm{GL}_{a_i}$, $\mathrm{GL}_{d_i}$ and the torus.",
+            dimension=dimension,
+            count=_int(count),
+        )
+    return translate("The fibre in $(Q,K,V)$ has dimension $%(dimension)s$.", dimension=dimension)
 
 
 def _proof(
@@ -150,86 +218,116 @@ def _proof(
     case, ranks = witness["case"], witness["ranks"]
     if len(ranks) != layers or any(r not in (0, 1, 2) for r in ranks):
         raise InputError("certificate: ranks do not fit the layers")
-    found = ", ".join("$0$" if r == 0 else "$1$" if r == 1 else r"$\ge2$" for r in ranks)
-    zero_forms = [i for i, form in enumerate(witness["forms"], start=1) if form is not True]
-    rank_L = {0: "$L=0$", 1: r"$\rk L=1$", 2: r"$\rk L\ge2$"}[witness["rank_L"]]
-    text = f"The ranks of $M_1,\\dots,M_l$ are {found}; {rank_L}; "
-    text += "all $q_i\\ne0$. " if not zero_forms else f"$q_i=0$ exactly for $i={_list(zero_forms)}$. "
+    sentences = [_ranks(witness)]
     if witness["dominance"]:
-        listed = ", ".join(f"${_int(entry['layer'])}$" for entry in witness["dominance"])
-        text += (
-            f"For layers {listed} the certificate has an integer $X$ at which the two numbers of "
-            f"\\cref{{fib:dominant}} are not $0$. "
+        sentences.append(
+            translate(
+                r"For layers %(layers)s the certificate has an integer $X$ at which the two numbers of "
+                r"\cref{fib:dominant} are not $0$.",
+                layers=", ".join(f"${_int(entry['layer'])}$" for entry in witness["dominance"]),
+            )
         )
     if witness["skew"] is not None:
-        places = ", ".join(f"${_int(place)}$" for place in witness["skew"]["places"])
-        text += (
-            f"The skew layer is number ${_int(witness['skew']['layer'])}$; by \\cref{{fib:oneskew}} it "
-            f"can stand at {places}: where it is stopped, the certificate has two pairs of vectors at "
-            f"which $\\delta_N/B^2$ takes different values. To the other layers applies the following. "
+        sentences.append(
+            translate(
+                r"The skew layer is number $%(layer)s$; by \cref{fib:oneskew} it can stand at %(places)s: "
+                r"where it is stopped, the certificate has two pairs of vectors at which $\delta_N/B^2$ "
+                r"takes different values. To the other layers applies the following.",
+                layer=_int(witness["skew"]["layer"]),
+                places=", ".join(f"${_int(place)}$" for place in witness["skew"]["places"]),
+            )
         )
-    text += _argument(case, witness, virtual)
+    sentences.append(_argument(case, witness, virtual))
     if weights is not None and weights["dimension"] is not None:
-        text += (
-            " The dimension in $(Q,K,V)$, and where so stated the orbits, follow from "
-            "\\cref{fib:weights}, with the exact dimensions of the $T_i$ and ranks of the $M_i$."
+        sentences.append(
+            translate(
+                r"The dimension in $(Q,K,V)$, and where so stated the orbits, follow from "
+                r"\cref{fib:weights}, with the exact dimensions of the $T_i$ and ranks of the $M_i$."
+            )
         )
-    return Tex(text)
+    return Tex(" ".join(sentences))
 
 
-def _argument(case: str, witness: Mapping[str, Any], virtual: Mapping[str, Any]) -> str:
+def _ranks(witness: Mapping[str, Any]) -> Tex:
+    """Return the sentence on the ranks and the forms that are zero."""
+    found = ", ".join("$0$" if r == 0 else "$1$" if r == 1 else r"$\ge2$" for r in witness["ranks"])
+    rank = {0: "$L=0$", 1: r"$\rk L=1$", 2: r"$\rk L\ge2$"}[witness["rank_L"]]
+    zero_forms = [i for i, form in enumerate(witness["forms"], start=1) if form is not True]
+    if not zero_forms:
+        return translate(
+            r"The ranks of $M_1,\dots,M_l$ are %(ranks)s; %(rank)s; all $q_i\ne0$.", ranks=found, rank=rank
+        )
+    return translate(
+        r"The ranks of $M_1,\dots,M_l$ are %(ranks)s; %(rank)s; $q_i=0$ exactly for $i=%(zero)s$.",
+        ranks=found,
+        rank=rank,
+        zero=_list(zero_forms),
+    )
+
+
+def _argument(case: str, witness: Mapping[str, Any], virtual: Mapping[str, Any]) -> Tex:
+    if case == "zero" and virtual["dimension"] is None:
+        return translate(r"Apply \cref{fib:zero}.")
     if case == "zero":
-        more = (
-            " Each condition of \\cref{fib:zero} describes an irreducible closed set, a product of "
-            "varieties of matrices, skew matrices and symmetric parts of bounded rank; its components are "
-            "those not contained in others."
-            if virtual["dimension"] is not None
-            else ""
+        return translate(
+            r"Apply \cref{fib:zero}. Each condition of \cref{fib:zero} describes an irreducible closed set, "
+            r"a product of varieties of matrices, skew matrices and symmetric parts of bounded rank; its "
+            r"components are those not contained in others."
         )
-        return "Apply \\cref{fib:zero}." + more
     if case == "line":
-        return "Apply \\cref{fib:line}."
+        return translate(r"Apply \cref{fib:line}.")
     if case == "peeled":
         both = witness["ranks"][-1] == 1 and witness["rank_L"] == 1
         if not both:
-            return "Apply \\cref{fib:A}(a)."
+            return translate(r"Apply \cref{fib:A}(a).")
         if virtual["multiplicity"] not in (None, 1) or virtual["components"] == 1:
-            return (
-                "With $M_l=km^{\\top}$, $L=wv^{\\top}$ the vectors $v,k$ are parallel: apply "
-                "\\cref{fib:A}(c)."
+            return translate(
+                r"With $M_l=km^{\top}$, $L=wv^{\top}$ the vectors $v,k$ are parallel: apply \cref{fib:A}(c)."
             )
-        return (
-            "With $M_l=km^{\\top}$, $L=wv^{\\top}$ the vectors $v,k$ are not parallel: apply "
-            "\\cref{fib:A}(b)."
+        return translate(
+            r"With $M_l=km^{\top}$, $L=wv^{\top}$ the vectors $v,k$ are not parallel: apply \cref{fib:A}(b)."
         )
     if case != "tail":
-        return "No theorem applies."
-    text = "Apply \\cref{fib:rankone} and, for the symmetric parts, \\cref{fib:digits}"
-    if witness["tail"]["product"] is not None:
-        count = len(witness["tail"]["product"]["factors"])
-        text += (
-            f" with the ${_int(count)}$ irreducible factors over $\\QQ$ of the line and the forms, which "
-            f"are in the certificate"
+        return translate("No theorem applies.")
+    return _tail(witness["tail"])
+
+
+def _tail(tail: Mapping[str, Any]) -> Tex:
+    if tail["product"] is None:
+        first = translate(r"Apply \cref{fib:rankone} and, for the symmetric parts, \cref{fib:digits}.")
+    else:
+        count = len(tail["product"]["factors"])
+        first = translate_many(
+            r"Apply \cref{fib:rankone} and, for the symmetric parts, \cref{fib:digits} with the $%(count)s$ "
+            r"irreducible factors over $\QQ$ of the line and the forms, which are in the certificate.",
+            r"Apply \cref{fib:rankone} and, for the symmetric parts, \cref{fib:digits} with the $%(count)s$ "
+            r"irreducible factors over $\QQ$ of the line and the forms, which are in the certificate.",
+            count,
+            count=count,
         )
-    text += ". The matrices with these symmetric parts are counted by \\cref{fib:lift}"
-    if witness["tail"]["exchange"] is True:
-        text += "; the exchange of \\cref{fib:rankone}(ii) doubles their number"
-    return text + "."
+    if tail["exchange"] is True:
+        second = translate(
+            r"The matrices with these symmetric parts are counted by \cref{fib:lift}; the exchange of "
+            r"\cref{fib:rankone}(ii) doubles their number."
+        )
+    else:
+        second = translate(r"The matrices with these symmetric parts are counted by \cref{fib:lift}.")
+    return Tex(f"{first} {second}")
 
 
 kind = Kind(
     name="fibre",
     titles=(
-        "A fibre of the parametrisation of lightning self-attention",
-        "Fibres of lightning self-attention",
+        Message("A fibre of the parametrisation of lightning self-attention"),
+        Message("Fibres of lightning self-attention"),
     ),
     template="fibre.tex.j2",
     read=_read,
-    check=Tex(
+    check=Message(
         "recomputes for fibres the virtual weights, ranks, forms, spans and the stated factorisations in "
         "rational numbers"
     ),
-    abstract=lambda instances: Tex(
+    abstract=lambda instances: translate(
         "We determine all weights of a chain of lightning attention layers that give the same function as "
         "given rational weights: "
         "Theorem A reduces this to finitely many exact checks at the point. Theorem B gives the dimension "

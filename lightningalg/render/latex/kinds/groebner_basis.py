@@ -10,13 +10,14 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, escape_text, number
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message, translate, translate_many
 
 _NAME = re.compile(r"([A-Za-z])([0-9]*)((?:_[0-9]+)*)")
 _LONGEST = 1500  # characters of a list of polynomials that is printed
 _ORDERS = {
-    "degrevlex": Tex("degree reverse lexicographic"),
-    "deglex": Tex("degree lexicographic"),
-    "lex": Tex("lexicographic"),
+    "degrevlex": Message("degree reverse lexicographic"),
+    "deglex": Message("degree lexicographic"),
+    "lex": Message("lexicographic"),
 }
 
 
@@ -65,17 +66,20 @@ class GroebnerInstance:
     def summary(self) -> Tex:
         """What is proved, in one clause."""
         if self.is_unit:
-            return Tex("the ideal is the whole ring")
-        text = f"dimension ${self.dimension}$"
+            return translate("the ideal is the whole ring")
+        parts = [translate("dimension $%(dimension)s$", dimension=self.dimension)]
         if self.degree is not None:
-            text += f", degree ${self.degree}$"
+            parts.append(translate("degree $%(degree)s$", degree=self.degree))
         if self.prime:
-            text += ", prime"
+            parts.append(translate("prime"))
         elif self.parts is not None:
-            text += f", {len(self.parts)} minimal prime{'s' if len(self.parts) != 1 else ''}"
+            count = len(self.parts)
+            parts.append(
+                translate_many("%(count)s minimal prime", "%(count)s minimal primes", count, count=count)
+            )
         if self.real == "none":
-            text += ", no real point"
-        return Tex(text)
+            parts.append(translate("no real point"))
+        return Tex(", ".join(parts))
 
 
 def variable(name: str) -> Tex:
@@ -140,7 +144,7 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> GroebnerI
         count=number(len(names)),
         generators=len(ideal["generators"]),
         generator_list=_listed(ideal["generators"], names),
-        order=_ORDERS[claim["order"]["name"]],
+        order=translate(_ORDERS[claim["order"]["name"]]),
         eliminated=Tex("$, $".join(eliminated)) if eliminated else None,
         size=len(claim["basis"]),
         elements=_listed(claim["basis"], names),
@@ -171,25 +175,29 @@ def _part(part: Mapping[str, Any], names: Sequence[Tex]) -> Part:
 
 
 def _abstract(instances: Sequence[GroebnerInstance]) -> Tex:
-    ideals = "an ideal" if len(instances) == 1 else f"each of {len(instances)} ideals"
-    return Tex(
-        f'For {ideals} over $\\mathbb{{Q}}$, a Gr\\"obner basis is derived from the generators; '
-        "its dimension, and where stated its degree, its minimal primes and its real points, follow from it."
+    return translate_many(
+        r"For an ideal over $\mathbb{Q}$, a Gr\"obner basis is derived from the generators; its dimension, "
+        r"and where stated its degree, its minimal primes and its real points, follow from it.",
+        r"For each of %(count)s ideals over $\mathbb{Q}$, a Gr\"obner basis is derived from the generators; "
+        r"its dimension, and where stated its degree, its minimal primes and its real points, follow from "
+        r"it.",
+        len(instances),
+        count=len(instances),
     )
 
 
 kind = Kind(
     name="groebner-basis",
-    titles=(r"A certified Gr\"obner basis", r"Certified Gr\"obner bases"),
+    titles=(Message("A certified Gröbner basis"), Message("Certified Gröbner bases")),
     template="groebner_basis.tex.j2",
     read=_read,
-    check=Tex(
+    check=Message(
         r"repeats every derivation, reduces all generators and S-polynomials to zero, "
         r"and recomputes the Hilbert series"
     ),
     abstract=_abstract,
     references={
-        "clo": Tex(
+        "clo": Message(
             r"D.~A.~Cox, J.~Little, D.~O'Shea, \emph{Ideals, Varieties, and Algorithms}, 4th ed., "
             r"Springer, 2015."
         )

@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message, translate, translate_many
 from lightningalg.render.latex.networks import Network, read_network
 from lightningalg.render.latex.typeset import sequence
 
@@ -28,7 +29,10 @@ class IdentifiabilityInstance:
     @property
     def summary(self) -> Tex:
         """What is proved, in one clause."""
-        return Tex(f"general fibres over the virtual weights of {self.network.compact} are single points")
+        return translate(
+            "general fibres over the virtual weights of %(network)s are single points",
+            network=self.network.compact,
+        )
 
 
 def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> IdentifiabilityInstance:
@@ -52,22 +56,25 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> Identifia
 
 
 def _abstract(instances: Sequence[IdentifiabilityInstance]) -> Tex:
-    what = "a network" if len(instances) == 1 else f"${len(instances)}$ networks"
-    return Tex(
-        f"We prove for {what} of deep normalised self-attention that the function determines the virtual "
-        f"weights: general fibres are single points."
+    return translate_many(
+        "We prove for a network of deep normalised self-attention that the function determines the virtual "
+        "weights: general fibres are single points.",
+        "We prove for $%(count)s$ networks of deep normalised self-attention that the function determines "
+        "the virtual weights: general fibres are single points.",
+        len(instances),
+        count=len(instances),
     )
 
 
 kind = Kind(
     name="identifiability",
     titles=(
-        "A normalised self-attention network determines its virtual weights",
-        "Normalised self-attention networks determine their virtual weights",
+        Message("A normalised self-attention network determines its virtual weights"),
+        Message("Normalised self-attention networks determine their virtual weights"),
     ),
     template="identifiability.tex.j2",
     read=_read,
-    check=Tex("recomputes entries of virtual weights at integer points"),
+    check=Message("recomputes entries of virtual weights at integer points"),
     abstract=_abstract,
     references={"HMK": Tex("")},
 )

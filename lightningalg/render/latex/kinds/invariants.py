@@ -11,6 +11,8 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message, translate
+from lightningalg.render.latex.typeset import conjunction
 
 _MOST_TERMS = 400  # of all polynomials of a certificate that are printed
 _RELATIONS = ("vanish", "generate", "generate minimally")
@@ -63,11 +65,18 @@ class EquationsInstance:
 
     @property
     def counts(self) -> Tex:
-        """How many generators of which degree, for running text."""
-        parts = [f"${row.count}$ of degree ${row.degree}$" for row in self.rows if row.count]
-        if not parts:
-            return Tex("none")
-        return Tex(parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1])
+        """How many generators of which degree, for running text; ``none`` in every language."""
+        parts = [
+            translate("$%(count)s$ of degree $%(degree)s$", count=row.count, degree=row.degree)
+            for row in self.rows
+            if row.count
+        ]
+        return conjunction(parts) if parts else Tex("none")
+
+    @property
+    def counts_text(self) -> Tex:
+        """The same as words of the current language."""
+        return self.counts if self.counts != "none" else translate("none")
 
     @property
     def sizes(self) -> Tex:
@@ -78,11 +87,15 @@ class EquationsInstance:
     def summary(self) -> Tex:
         """What is proved, in one clause."""
         what = {
-            "vanish": "equations that vanish on $Y$",
-            "generate": f"generators of the ideal of $Y$ up to degree ${self.degree}$",
-            "generate minimally": f"minimal generators of the ideal of $Y$ up to degree ${self.degree}$",
+            "vanish": translate("equations that vanish on $Y$"),
+            "generate": translate(
+                "generators of the ideal of $Y$ up to degree $%(degree)s$", degree=self.degree
+            ),
+            "generate minimally": translate(
+                "minimal generators of the ideal of $Y$ up to degree $%(degree)s$", degree=self.degree
+            ),
         }[self.relation]
-        return Tex(f"{self.sizes}: {what}: {self.counts}")
+        return Tex(f"{self.sizes}: {what}: {self.counts_text}")
 
 
 def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> EquationsInstance:
@@ -154,7 +167,8 @@ def _row(
     shown_polynomials = (
         [_polynomial(p, names) for entry in used for p in entry["polynomials"]] if printed else []
     )
-    return Row(degree, count, Tex("; ".join(cells) or "none"), tuple(shown_polynomials))
+    cell = Tex("; ".join(cells)) if cells else translate("none")
+    return Row(degree, count, cell, tuple(shown_polynomials))
 
 
 def _polynomial(terms: Sequence[Any], names: Sequence[str]) -> Tex:
@@ -175,22 +189,22 @@ def _polynomial(terms: Sequence[Any], names: Sequence[str]) -> Tex:
 
 def _abstract(instances: Sequence[EquationsInstance]) -> Tex:
     if len(instances) == 1:
-        return Tex(
-            "Equations of the Zariski closure of the neuromanifold of one attention layer, "
-            f"{instances[0].summary}."
+        return translate(
+            "Equations of the Zariski closure of the neuromanifold of one attention layer, %(found)s.",
+            found=instances[0].summary,
         )
-    return Tex(
-        f"Equations of the Zariski closures of the neuromanifolds of ${len(instances)}$ single attention "
-        "layers."
+    return translate(
+        "Equations of the Zariski closures of the neuromanifolds of $%(count)s$ single attention layers.",
+        count=len(instances),
     )
 
 
 kind = Kind(
     name="invariants",
-    titles=("Equations of a neuromanifold", "Equations of neuromanifolds"),
+    titles=(Message("Equations of a neuromanifold"), Message("Equations of neuromanifolds")),
     template="invariants.tex.j2",
     read=_read,
-    check=Tex(
+    check=Message(
         "substitutes the parametrisation into every printed or listed polynomial and expands, and "
         "recomputes all ranks "
         "and all values of functionals"

@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message, translate
 from lightningalg.render.latex.one_layer import read_sizes, triple
 from lightningalg.render.latex.typeset import matrix
 
@@ -19,9 +20,9 @@ _INSIDE, _CONJUGATE, _OUTSIDE = (
     "not in the closure",
 )
 _STATEMENTS = {
-    _INSIDE: r"is in the neuromanifold $M$.",
-    _CONJUGATE: r"is in $Y(\RR)$, but not in the neuromanifold $M$.",
-    _OUTSIDE: r"is not in $Y$.",
+    _INSIDE: Message(r"is in the neuromanifold $M$."),
+    _CONJUGATE: Message(r"is in $Y(\RR)$, but not in the neuromanifold $M$."),
+    _OUTSIDE: Message(r"is not in $Y$."),
 }
 
 
@@ -43,9 +44,11 @@ class MembershipInstance:
     @property
     def summary(self) -> Tex:
         """What is proved, in one clause."""
-        words = self.statement.rstrip(".")
-        return Tex(
-            f"for $(d,d',a)={self.sizes}$, the point with ${self.count}$ non-zero coefficients {words}"
+        return translate(
+            "for $(d,d',a)=%(sizes)s$, the point with $%(count)s$ non-zero coefficients %(statement)s",
+            sizes=self.sizes,
+            count=self.count,
+            statement=self.statement.rstrip("."),
         )
 
 
@@ -68,7 +71,7 @@ def read(certificate: Mapping[str, Any], label: int, verdict: str) -> Membership
         triple(sizes),
         _tensor(claim["tensor"]),
         len(claim["tensor"]),
-        Tex(_STATEMENTS[relation]),
+        translate(_STATEMENTS[relation]),
         proofs[relation](witness, sizes),
         certificate["sha256"],
         verdict,
@@ -78,14 +81,14 @@ def read(certificate: Mapping[str, Any], label: int, verdict: str) -> Membership
 def _tensor(listed: Sequence[Any]) -> Tex:
     """Return the coefficients, or nothing if there are too many to print."""
     if not listed:
-        return Tex(" all $0$")
+        return Tex(" " + translate("all $0$"))
     if len(listed) > _MOST:
         return Tex("")
     parts = []
     for value, (i, alpha, beta, gamma) in listed:
         index = f"{integer(i) + 1},{integer(alpha) + 1}\\,{integer(beta) + 1},{integer(gamma) + 1}"
         parts.append(f"$T_{{{index}}}={number(value)}$")
-    return Tex(" " + ", ".join(parts) + " and otherwise $0$")
+    return Tex(" " + translate("%(coefficients)s and otherwise $0$", coefficients=", ".join(parts)))
 
 
 def _entry(value: Any, root: Any) -> Tex:
@@ -104,7 +107,7 @@ def _inside(witness: Mapping[str, Any], sizes: tuple[int, int, int]) -> Tex:
     root = witness["sqrt"]
     heights = {"V": dprime, "K": a, "Q": a}
     if max(len(witness[name]) * d for name in heights) > 200:
-        return Tex(
+        return translate(
             r"It is $\psi(V,K^{\top}Q)$ for the weights in the certificate, which was checked exactly."
         )
     if root is None:
@@ -121,11 +124,10 @@ def _inside(witness: Mapping[str, Any], sizes: tuple[int, int, int]) -> Tex:
             )
             for name in heights
         ]
-    return Tex(
-        "Let\n\\begin{listing}"
-        + ", ".join(flat)
-        + ".\n\\end{listing}\n\\noindent Then $T=\\psi(V,K^{\\top}Q)$, which was checked exactly."
-    )
+    let = translate("Let")
+    then = translate(r"Then $T=\psi(V,K^{\top}Q)$, which was checked exactly.")
+    listed = ", ".join(flat)
+    return Tex(f"{let}\n\\begin{{listing}}{listed}.\n\\end{{listing}}\n\\noindent {then}")
 
 
 def _form(values: Sequence[Any]) -> str:
@@ -137,15 +139,21 @@ def _conjugate(witness: Mapping[str, Any], sizes: tuple[int, int, int]) -> Tex:
     (c, first), (e, second) = witness["squares"]
     w = ",".join(number(value) for value in witness["w"])
     q = _form(witness["q"]).replace("x_", "y_")
-    return Tex(
-        rf"One has $T=w\otimes(c\,\ell^2+e\,m^2)\otimes q$ with $w=({w})$, $c={number(c)}$, $e={number(e)}$, "
-        rf"$\ell={_form(first)}$, $m={_form(second)}$ and $q={q}$, which was checked exactly. As $ce>0$, and "
+    return translate(
+        r"One has $T=w\otimes(c\,\ell^2+e\,m^2)\otimes q$ with $w=(%(w)s)$, $c=%(c)s$, $e=%(e)s$, "
+        r"$\ell=%(first)s$, $m=%(second)s$ and $q=%(q)s$, which was checked exactly. As $ce>0$, and "
         r"$\ell,m$ are independent, $T=\pm w\otimes v\bar v\otimes q$ for "
         r"$v=\sqrt{|c|}\,\ell+\mathrm{i}\sqrt{|e|}\,m$, so that "
         r"$T=\psi(\pm w\otimes v,\bar v\otimes q)\in Y$. If $T=\psi(V,A)$ with real $V$ and $A$, then by "
         r"\cref{lem:preimages} the row space of $V$, over $\CC$, is spanned by $v$ or $\bar v$; as "
         r"it is real, "
-        r"$v$ and $\bar v$ are proportional, which they are not."
+        r"$v$ and $\bar v$ are proportional, which they are not.",
+        w=w,
+        c=number(c),
+        e=number(e),
+        first=_form(first),
+        second=_form(second),
+        q=q,
     )
 
 
@@ -153,34 +161,38 @@ def _outside(witness: Mapping[str, Any], sizes: tuple[int, int, int]) -> Tex:
     argument = witness["argument"]
     if argument in ("values", "attention"):
         part, unknowns = ("a", sizes[0] * sizes[1]) if argument == "values" else ("b", sizes[0] ** 2)
-        return Tex(
-            rf"The linear equations of \cref{{lem:necessary}}~({part}) have rank ${unknowns}$, the "
-            rf"number of unknowns, "
-            rf"modulo the prime ${number(witness['prime'])}$, hence over $\QQ$; so they have no "
-            rf"solution but $0$."
+        return translate(
+            r"The linear equations of \cref{lem:necessary}~(%(part)s) have rank $%(unknowns)s$, the number "
+            r"of unknowns, modulo the prime $%(prime)s$, hence over $\QQ$; so they have no solution but $0$.",
+            part=part,
+            unknowns=unknowns,
+            prime=number(witness["prime"]),
         )
     columns = ",".join(str(integer(g) + 1) for g in witness["columns"])
     if argument == "rank":
         rows = ", ".join(f"({','.join(str(integer(n) + 1) for n in row)})" for row in witness["rows"])
-        return Tex(
-            rf"By \cref{{lem:necessary}}~(c): the minor with rows $(i,\alpha,\beta)$ among ${rows}$ "
-            rf"and columns "
-            rf"$\gamma$ among ${columns}$, of size ${sizes[2] + 1}$, is not $0$."
+        return translate(
+            r"By \cref{lem:necessary}~(c): the minor with rows $(i,\alpha,\beta)$ among $%(rows)s$ and "
+            r"columns $\gamma$ among $%(columns)s$, of size $%(size)s$, is not $0$.",
+            rows=rows,
+            columns=columns,
+            size=sizes[2] + 1,
         )
     if argument != "form":
         raise InputError("certificate: its argument is none on membership")
-    rows = ",".join(str(integer(n) + 1) for n in witness["rows"])
-    return Tex(
-        rf"By \cref{{lem:necessary}}~(d): the symmetric matrix of $T_{{i,\gamma}}$ with "
-        rf"$i={integer(witness['output']) + 1}$, "
-        rf"$\gamma={integer(witness['gamma']) + 1}$ has a minor of size $3$, with rows ${rows}$ and "
-        rf"columns ${columns}$, "
-        "that is not $0$."
+    return translate(
+        r"By \cref{lem:necessary}~(d): the symmetric matrix of $T_{i,\gamma}$ with $i=%(output)s$, "
+        r"$\gamma=%(gamma)s$ has a minor of size $3$, with rows $%(rows)s$ and columns $%(columns)s$, that "
+        r"is not $0$.",
+        output=integer(witness["output"]) + 1,
+        gamma=integer(witness["gamma"]) + 1,
+        rows=",".join(str(integer(n) + 1) for n in witness["rows"]),
+        columns=columns,
     )
 
 
 def _abstract(instances: Sequence[MembershipInstance]) -> Tex:
-    return Tex(
+    return translate(
         "We decide exactly whether a given function is computed by one layer of lightning "
         "self-attention with real "
         "weights, lies in the Zariski closure of these functions, or neither."
@@ -189,10 +201,10 @@ def _abstract(instances: Sequence[MembershipInstance]) -> Tex:
 
 kind = Kind(
     "membership",
-    ("One function and one attention layer", "Functions and single attention layers"),
+    (Message("One function and one attention layer"), Message("Functions and single attention layers")),
     "membership.tex.j2",
     read,
-    Tex("multiplies out the weights or factors, or recomputes the ranks and minors that exclude them"),
+    Message("multiplies out the weights or factors, or recomputes the ranks and minors that exclude them"),
     _abstract,
     {"BrunsVetter": Tex(""), "Harris": Tex(""), "HMK": Tex("")},
 )

@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message, translate
 from lightningalg.render.latex.typeset import MATRIX_COLUMNS, matrix, sequence
 
 _MOST_PAIRS = 40
@@ -58,10 +59,17 @@ class FibreInstance:
     def summary(self) -> Tex:
         """What is proved, in one clause."""
         if self.scope == "all":
-            fibres = rf"all fibres of one normalised layer with ${self.sizes}$"
-            return Tex(rf"{fibres}; dimension ${self.dimension}$")
-        found = r"a point in $(A,V)$" if self.is_point else "all $A$, as $V=0$"
-        return Tex(rf"the fibre of one normalised layer with ${self.sizes}$ through one point is {found}")
+            return translate(
+                "all fibres of one normalised layer with $%(sizes)s$; dimension $%(dimension)s$",
+                sizes=self.sizes,
+                dimension=self.dimension,
+            )
+        found = translate("a point in $(A,V)$") if self.is_point else translate("all $A$, as $V=0$")
+        return translate(
+            "the fibre of one normalised layer with $%(sizes)s$ through one point is %(found)s",
+            sizes=self.sizes,
+            found=found,
+        )
 
 
 def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> FibreInstance:
@@ -102,21 +110,21 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> FibreInst
 
 
 def _abstract(instances: Sequence[FibreInstance]) -> Tex:
-    return Tex(
-        "We determine the weights of one layer of normalised (softmax) self-attention that compute the same "
-        "function: for $V\\neq 0$ attention matrix and value matrix are unique."
+    return translate(
+        r"We determine the weights of one layer of normalised (softmax) self-attention that compute the same "
+        r"function: for $V\neq 0$ attention matrix and value matrix are unique."
     )
 
 
 kind = Kind(
     name="normalized-fibre",
     titles=(
-        "Identifiability of a layer of normalised self-attention",
-        "Identifiability of layers of normalised self-attention",
+        Message("Identifiability of a layer of normalised self-attention"),
+        Message("Identifiability of layers of normalised self-attention"),
     ),
     template="normalized_fibre.tex.j2",
     read=_read,
-    check=Tex("recomputes the vectors, ranks and determinants that identify the weights"),
+    check=Message("recomputes the vectors, ranks and determinants that identify the weights"),
     abstract=_abstract,
     references={"HMK": Tex("")},
 )

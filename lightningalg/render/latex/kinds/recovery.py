@@ -9,6 +9,19 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer, typewriter
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message, translate
+
+_REPRODUCED = Message(
+    "Let %(sizes)s. Consider a function of $l$ layers that at the inputs of the certificate "
+    "no.~$%(label)s$ (%(inputs)s and three more) takes the values with the SHA-256 hash %(hash)s. "
+    "The weights $(M,L)$ of the certificate have these values."
+)
+_DETERMINED = Message(
+    r"Let %(sizes)s. Consider a function of $l$ layers that at the inputs of the certificate "
+    r"no.~$%(label)s$ (%(inputs)s and three more) takes the values with the SHA-256 hash %(hash)s. "
+    r"The weights $(M,L)$ of the certificate have these values, and every $(M',L')$ over $\CC$ that has them "
+    r"is $M'_i=\lambda_iM_i$, $L'=\mu L$ with $\mu\prod_i\lambda_i^{3^{l-i}}=1$."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,45 +45,46 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> RecoveryI
     d, height, tokens, layers = (integer(subject[key]) for key in ("width", "height", "tokens", "layers"))
     vectors = len([integer(j) for j in subject["vectors"]])
     sizes = f"$d={d}$, $d'={height}$, $t={tokens}$, $l={layers}$"
-    values = f"${vectors}$ vectors $x_j$" + (
-        " and the inputs $[x_j,ny]$, $y$ a unit vector," if tokens > 1 and d > 1 else ""
-    )
-    digest = typewriter(str(subject["values_sha256"]))
-    given = (
-        f"Let {sizes}. Consider a function of $l$ layers that at the inputs of the certificate "
-        f"no.~${label}$ ({values} and three more) "
-        f"takes the values with the SHA-256 hash {digest}. The weights $(M,L)$ of the certificate have "
-        f"these values"
-    )
+    values = translate("$%(count)s$ vectors $x_j$", count=vectors)
+    if tokens > 1 and d > 1:
+        values = translate("%(vectors)s and the inputs $[x_j,ny]$, $y$ a unit vector,", vectors=values)
+    places = {"sizes": sizes, "label": label, "inputs": values}
+    places["hash"] = typewriter(str(subject["values_sha256"]))
     if relation == "determined":
-        statement = Tex(
-            given
-            + ", and every $(M',L')$ over $\\CC$ that has them is $M'_i=\\lambda_iM_i$, $L'=\\mu L$ with "
-            "$\\mu\\prod_i\\lambda_i^{3^{l-i}}=1$."
-        )
-        theorem = "\\cref{rec:line}" if d == 1 else "\\cref{rec:determined}"
-        proof = Tex(
-            "The values of $(M,L)$ at all these inputs were computed exactly; their hash is the stated one. "
-            + ("" if d == 1 else "$Lx_j\\ne0$ and $q_i(x_j)\\ne0$ for all $i,j$, the $x_j$ span, and for "
-                "every layer the linear equations have rank $d^2-1$: they have this rank modulo a prime, "
-                "and at most this rank because $B_i$ is a solution. ")
-            + f"Apply {theorem}."
-        )  # fmt: skip
-        summary = Tex(f"{sizes}: the values determine the weights up to scaling")
+        statement, proof = translate(_DETERMINED, **places), _proof(d)
+        summary = translate("%(sizes)s: the values determine the weights up to scaling", sizes=sizes)
     else:
-        statement = Tex(given + ".")
-        proof = Tex("The values were computed exactly; their hash is the stated one.")
-        summary = Tex(f"{sizes}: the stated weights have the values")
+        statement = translate(_REPRODUCED, **places)
+        proof = translate("The values were computed exactly; their hash is the stated one.")
+        summary = translate("%(sizes)s: the stated weights have the values", sizes=sizes)
     return RecoveryInstance(label, certificate["sha256"], verdict, summary, statement, proof)
+
+
+def _proof(d: int) -> Tex:
+    """Return the proof that the values determine the weights, for width d."""
+    if d == 1:
+        return translate(
+            r"The values of $(M,L)$ at all these inputs were computed exactly; their hash is the stated one. "
+            r"Apply \cref{rec:line}."
+        )
+    return translate(
+        r"The values of $(M,L)$ at all these inputs were computed exactly; their hash is the stated one. "
+        r"$Lx_j\ne0$ and $q_i(x_j)\ne0$ for all $i,j$, the $x_j$ span, and for every layer the linear "
+        r"equations have rank $d^2-1$: they have this rank modulo a prime, and at most this rank because "
+        r"$B_i$ is a solution. Apply \cref{rec:determined}."
+    )
 
 
 kind = Kind(
     name="recovery",
-    titles=("Weights of a lightning network from values", "Weights of lightning networks from values"),
+    titles=(
+        Message("Weights of a lightning network from values"),
+        Message("Weights of lightning networks from values"),
+    ),
     template="recovery.tex.j2",
     read=_read,
-    check=Tex("recomputes for recoveries all values and the ranks of the linear equations"),
-    abstract=lambda instances: Tex(
+    check=Message("recomputes for recoveries all values and the ranks of the linear equations"),
+    abstract=lambda instances: translate(
         "Weights of lightning attention networks are recovered from finitely many exact values of their "
         "functions; where so stated, these values determine them up to scaling."
     ),

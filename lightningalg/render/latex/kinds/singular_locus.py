@@ -9,6 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, number
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message, translate
 from lightningalg.render.latex.one_layer import (
     Stratum,
     all_strata,
@@ -20,12 +21,12 @@ from lightningalg.render.latex.one_layer import (
 )
 
 _ARGUMENTS = {
-    "linear": "linear: {N} = {D}",
-    "immersion": "immersion: rank {D} of the differential",
-    "open orbit": "open orbit: rank {D} of its tangent space",
-    "equations": "equations: gradients of rank {codimension} (of {equations})",
-    "arcs": "arcs: {arcs} of them with independent first terms",
-    "limit": "limit of points of stratum {of}",
+    "linear": Message("linear: $N=%(N)s$ = $%(D)s$"),
+    "immersion": Message("immersion: rank $%(D)s$ of the differential"),
+    "open orbit": Message("open orbit: rank $%(D)s$ of its tangent space"),
+    "equations": Message("equations: gradients of rank $%(codimension)s$ (of $%(equations)s$)"),
+    "arcs": Message("arcs: $%(arcs)s$ of them with independent first terms"),
+    "limit": Message("limit of points of stratum $%(of)s$"),
 }
 
 
@@ -48,9 +49,11 @@ class SingularInstance:
     @property
     def summary(self) -> Tex:
         """What is proved, in one clause."""
-        return Tex(
-            rf"for $(d,d',a)={self.sizes}$, $\dim Y={self.dimension}$, the singular points of $Y$ "
-            rf"are {self.locus}"
+        return translate(
+            r"for $(d,d',a)=%(sizes)s$, $\dim Y=%(dimension)s$, the singular points of $Y$ are %(locus)s",
+            sizes=self.sizes,
+            dimension=self.dimension,
+            locus=self.locus,
         )
 
 
@@ -88,39 +91,52 @@ def _locus(singular: set[Stratum], sizes: tuple[int, int, int]) -> Tex:
     listed = all_strata(sizes)
     a = sizes[2]
     known = [
-        (set(), "none"),
-        ({(0, 0, 0)}, "the point $0$"),
-        ({(0, 0, 0), (1, 1, 1)}, r"$0$ and the points with $v\parallel k$, that is, of stratum $(1,1,1)$"),
-        ({s for s in listed if s[0] * s[1] <= 1}, r"those with $\rk A\cdot\rk V\le1$"),
+        (set(), translate("none")),
+        ({(0, 0, 0)}, translate("the point $0$")),
+        (
+            {(0, 0, 0), (1, 1, 1)},
+            translate(r"$0$ and the points with $v\parallel k$, that is, of stratum $(1,1,1)$"),
+        ),
+        (
+            {s for s in listed if s[0] * s[1] <= 1},
+            translate(r"those with $\rk A\cdot\rk V\le1$"),
+        ),
         (
             {s for s in listed if s[0] * s[1] <= 1 or s[1] < a},
-            rf"those with $\rk A\cdot\rk V\le1$ or $\rk A<{a}$",
+            translate(r"those with $\rk A\cdot\rk V\le1$ or $\rk A<%(a)s$", a=a),
         ),
     ]
     for strata, text in known:
         if singular == strata:
-            return Tex(text)
-    return Tex("those of the strata " + ", ".join(f"${triple(s)}$" for s in sorted(singular)))
-
-
-def _verdict(stratum: Stratum, singular: set[Stratum]) -> str:
-    return "singular" if stratum in singular else "smooth"
+            return text
+    return translate(
+        "those of the strata %(strata)s", strata=", ".join(f"${triple(s)}$" for s in sorted(singular))
+    )
 
 
 def _answer(wrong: Sequence[Stratum], singular: set[Stratum]) -> Tex:
     if not wrong:
-        return Tex("yes")
-    return Tex(f"no: ${triple(wrong[0])}$ is {_verdict(wrong[0], singular)}")
+        return translate("yes")
+    stratum = triple(wrong[0])
+    if wrong[0] in singular:
+        return translate("no: $%(stratum)s$ is singular", stratum=stratum)
+    return translate("no: $%(stratum)s$ is smooth", stratum=stratum)
 
 
 def _sentence(wrong: Sequence[Stratum], singular: set[Stratum]) -> Tex:
     if not wrong:
-        return Tex(r"These are exactly the points with $\rk A\cdot\rk V\le1$.")
-    r, s, _ = wrong[0]
-    return Tex(
-        rf"These are not the points with $\rk A\cdot\rk V\le1$: the points of stratum "
-        rf"${triple(wrong[0])}$, where "
-        rf"$\rk V={r}$ and $\rk A={s}$, are {_verdict(wrong[0], singular)}."
+        return translate(r"These are exactly the points with $\rk A\cdot\rk V\le1$.")
+    places = {"stratum": triple(wrong[0]), "r": wrong[0][0], "s": wrong[0][1]}
+    if wrong[0] in singular:
+        return translate(
+            r"These are not the points with $\rk A\cdot\rk V\le1$: the points of stratum $%(stratum)s$, "
+            r"where $\rk V=%(r)s$ and $\rk A=%(s)s$, are singular.",
+            **places,
+        )
+    return translate(
+        r"These are not the points with $\rk A\cdot\rk V\le1$: the points of stratum $%(stratum)s$, where "
+        r"$\rk V=%(r)s$ and $\rk A=%(s)s$, are smooth.",
+        **places,
     )
 
 
@@ -128,36 +144,40 @@ def _row(entry: Mapping[str, Any], sizes: tuple[int, int, int]) -> tuple[Tex, ..
     d, dprime, _ = sizes
     coefficients, dimension = dprime * d * d * (d + 1) // 2, dimension_of(sizes)
     values = {
-        "N": f"$N={number(coefficients)}$",
-        "D": f"${number(dimension)}$",
-        "codimension": f"${number(coefficients - dimension)}$",
-        "arcs": f"${number(len(entry.get('arcs', ())))}$",
-        "equations": f"${number(len(entry.get('equations', ())))}$",
-        "of": f"${triple(read_stratum(entry['of']))}$" if "of" in entry else "",
+        "N": number(coefficients),
+        "D": number(dimension),
+        "codimension": number(coefficients - dimension),
+        "arcs": number(len(entry.get("arcs", ()))),
+        "equations": number(len(entry.get("equations", ()))),
+        "of": triple(read_stratum(entry["of"])) if "of" in entry else "",
     }
-    says = Tex("singular" if entry["singular"] else "smooth")
-    return triple(read_stratum(entry["stratum"])), says, Tex(_ARGUMENTS[entry["argument"]].format(**values))
+    says = translate("singular") if entry["singular"] else translate("smooth")
+    return triple(read_stratum(entry["stratum"])), says, translate(_ARGUMENTS[entry["argument"]], **values)
 
 
 def _abstract(instances: Sequence[SingularInstance]) -> Tex:
     if len(instances) == 1:
-        return Tex(
-            "We determine the singular points of the Zariski closure of the neuromanifold of one "
-            "layer of lightning "
-            f"self-attention, for $(d,d',a)={instances[0].sizes}$, orbit by orbit."
+        return translate(
+            "We determine the singular points of the Zariski closure of the neuromanifold of one layer of "
+            "lightning self-attention, for $(d,d',a)=%(sizes)s$, orbit by orbit.",
+            sizes=instances[0].sizes,
         )
-    return Tex(
-        "We determine the singular points of the Zariski closures of the neuromanifolds of "
-        f"${len(instances)}$ single layers of lightning self-attention, orbit by orbit."
+    return translate(
+        "We determine the singular points of the Zariski closures of the neuromanifolds of $%(count)s$ "
+        "single layers of lightning self-attention, orbit by orbit.",
+        count=len(instances),
     )
 
 
 kind = Kind(
     "singular-locus",
-    ("Singular points of one attention layer", "Singular points of single attention layers"),
+    (
+        Message("Singular points of one attention layer"),
+        Message("Singular points of single attention layers"),
+    ),
     "singular_locus.tex.j2",
     read,
-    Tex(
+    Message(
         "enumerates the strata, rebuilds their representatives, expands all arcs and recomputes the ranks "
         "modulo $p$"
     ),

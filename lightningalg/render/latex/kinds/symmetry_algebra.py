@@ -11,6 +11,7 @@ from lightningalg.render.latex.bounds import UpperBound
 from lightningalg.render.latex.dimension import LowerBound, read_lower_bound
 from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.kinds import Kind
+from lightningalg.render.latex.language import Message, translate
 from lightningalg.render.latex.networks import Network, read_network
 from lightningalg.render.latex.upper import read_upper_bound
 
@@ -42,10 +43,17 @@ class AlgebraInstance:
     @property
     def summary(self) -> Tex:
         """What is proved, in one clause."""
-        filled = "fill" if self.fills else "lie in"
-        return Tex(
-            f"${number(self.fields)}$ independent vector fields leave the map unchanged; "
-            f"${number(self.rank)}$ directions {filled} the kernel of its differential"
+        numbers = {"fields": number(self.fields), "rank": number(self.rank)}
+        if self.fills:
+            return translate(
+                "$%(fields)s$ independent vector fields leave the map unchanged; "
+                "$%(rank)s$ directions fill the kernel of its differential",
+                **numbers,
+            )
+        return translate(
+            "$%(fields)s$ independent vector fields leave the map unchanged; "
+            "$%(rank)s$ directions lie in the kernel of its differential",
+            **numbers,
         )
 
 
@@ -94,22 +102,31 @@ def _algebra(factors: Sequence[Mapping[str, Any]] | None) -> Tex:
 
 def _abstract(instances: Sequence[AlgebraInstance]) -> Tex:
     if len(instances) > 1:
-        return Tex("We prove which vector fields leave the parametrisations of neural networks unchanged.")
+        return translate(
+            "We prove which vector fields leave the parametrisations of neural networks unchanged."
+        )
     (x,) = instances
-    text = (
-        f"We prove that ${number(x.fields)}$ independent vector fields leave the parametrisation of a neural "
-        f"network with ${number(x.network.parameters)}$ parameters unchanged"
+    numbers = {"fields": number(x.fields), "parameters": number(x.network.parameters)}
+    if x.fills and x.upper and not x.upper.facts["parts"]:
+        return translate(
+            "We prove that $%(fields)s$ independent vector fields leave the parametrisation of a neural "
+            "network with $%(parameters)s$ parameters unchanged, and that they fill the kernel of its "
+            "differential: it has no other continuous symmetries.",
+            **numbers,
+        )
+    return translate(
+        "We prove that $%(fields)s$ independent vector fields leave the parametrisation of a neural "
+        "network with $%(parameters)s$ parameters unchanged.",
+        **numbers,
     )
-    filled = ", and that they fill the kernel of its differential: it has no other continuous symmetries"
-    return Tex(text + (filled if x.fills and x.upper and not x.upper.facts["parts"] else "") + ".")
 
 
 kind = Kind(
     name="symmetry-algebra",
-    titles=("Symmetries of a neural network", "Symmetries of neural networks"),
+    titles=(Message("Symmetries of a neural network"), Message("Symmetries of neural networks")),
     template="symmetry_algebra.tex.j2",
     read=_read,
-    check=Tex(
+    check=Message(
         "computes the variations of all fields, their rank at the point, their brackets, and the minors "
         "of sampled Jacobians"
     ),

@@ -1,0 +1,78 @@
+r"""A worksheet's claim in print: its own words, next to what its certificates prove."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from lightningalg.render.latex.escape import Tex, escape_text, verbatim
+from lightningalg.render.latex.language import translate, translate_many
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimText:
+    """The words of a worksheet's claim, printed as such next to what its certificates prove.
+
+    ``verdicts`` maps a certificate's ``sha256`` to ``certified``,
+    ``certified with hypotheses``, ``refuted`` or ``open``. ``differs``: the
+    claim is that what is ``expected`` does not hold. ``english`` names the
+    texts that are English though the article is not: they are quoted as such.
+    """
+
+    id: str
+    title: str
+    statement: str
+    source: str = ""
+    prose: str = ""
+    hypotheses: tuple[str, ...] = ()
+    expected: str = ""
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    differs: bool = False
+    english: frozenset[str] = frozenset()
+
+
+def status(word: str, count: int = 1) -> str:
+    """Return a verdict on ``count`` instances, or a strength, in the current language.
+
+    Any other text is returned as it is, still to be escaped.
+    """
+    words_for_it = {
+        "certified": translate_many("certified", "certified", count),
+        "certified with hypotheses": translate_many(
+            "certified with hypotheses", "certified with hypotheses", count
+        ),
+        "refuted": translate_many("refuted", "refuted", count),
+        "open": translate_many("open", "open", count),
+        "exact": translate("exact"),
+        "ball": translate("ball"),
+        "probabilistic": translate("probabilistic"),
+        "numerical": translate("numerical"),
+    }
+    return words_for_it.get(word, word)
+
+
+def printed(claim: ClaimText) -> ClaimText:
+    """Return a claim with its foreign words quoted, and what it expects in words."""
+    expected = verbatim(claim.expected) if claim.expected else Tex("")
+    if claim.differs:
+        expected = translate("not %(expected)s", expected=expected)
+    texts: dict[str, Any] = {
+        name: _quoted(getattr(claim, name)) for name in claim.english if name != "hypotheses"
+    }
+    if "hypotheses" in claim.english:
+        texts["hypotheses"] = tuple(_quoted(text) for text in claim.hypotheses)
+    return replace(claim, expected=expected, **texts)
+
+
+def _quoted(text: str) -> str:
+    r"""Return an English text as a quotation inside another language."""
+    if not text.strip():
+        return ""
+    return translate("``%(text)s'' (in English)", text=rf"\foreignlanguage{{english}}{{{escape_text(text)}}}")
+
+
+def paragraphs(claim: ClaimText) -> tuple[str, ...]:
+    """Return the paragraphs of a claim's prose, foreign ones quoted."""
+    found = (paragraph for paragraph in claim.prose.split("\n\n") if paragraph.strip())
+    return tuple(_quoted(text) if "prose" in claim.english else text for text in found)

@@ -1,0 +1,22 @@
+"""One small run for all tests of reports."""
+
+from __future__ import annotations
+
+import pytest
+
+from lightningalg.worksheets import runner
+from lightningalg.worksheets.model import read_worksheet
+
+
+@pytest.fixture(scope="session")
+def small_run(tmp_path_factory):
+    """The folder of a finished run of the worksheet in ``test_report``; copy it before you change it."""
+    from tests.worksheets.test_report import WORKSHEET
+    from tests.worksheets.test_runner import here
+
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "small.toml").write_text(WORKSHEET)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "_pool", here)
+        runner.run_worksheets([read_worksheet(folder / "small.toml")], out=folder / "out", jobs=1)
+    return folder / "out"
