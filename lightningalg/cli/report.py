@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import click
@@ -30,8 +31,10 @@ def command(folder: str, title: str, pdf: bool, slices: bool, timeout: float, as
     """Write a static report of a worksheet run: open DIR/report/index.html in any browser.
 
     DIR is the folder that "worksheet run --out DIR" filled. The pages hold a table of verdicts with filter
-    and sorting, a page for each claim with statement, proof, certificates and figures. They need no network;
-    DIR can be copied or published as it is.
+    and sorting, the paper's statements, and a page for each claim with statement, proof, certificates and
+    figures. They need no network; DIR can be copied or published as it is. Certificates are compared with
+    what the run recorded: an instance whose file is missing or altered is open in the report. This does not
+    check them; "verify" does.
 
     \b
     Example:
@@ -40,6 +43,7 @@ def command(folder: str, title: str, pdf: bool, slices: bool, timeout: float, as
     """
     from lightningalg.render.html import render_report
     from lightningalg.worksheets.report import read_report
+    from lightningalg.worksheets.report_files import leads_out
 
     start, progress = time.perf_counter(), _Seldom(Progress())
     path = Path(folder)
@@ -48,8 +52,12 @@ def command(folder: str, title: str, pdf: bool, slices: bool, timeout: float, as
     report = read_report(path, title=title, slices=slices, progress=progress)
     target = path / "report"
     pages = render_report(report, progress)
+    for name in pages:
+        if leads_out(target / name, path):  # the folder may come from a stranger: write nowhere else
+            raise InputError(f"{target / name} is a symbolic link that leads out of {path}: remove it first")
     for name, content in pages.items():
         write_atomically(target / name, content)
+    _remove_others(target, pages)
     index = target / "index.html"
     seconds = round(time.perf_counter() - start, 2)
     if as_json:
@@ -64,6 +72,18 @@ def command(folder: str, title: str, pdf: bool, slices: bool, timeout: float, as
             click.echo(f"{claim.key} {row.name}: {row.damage}", err=True)
         click.echo(f"{len(report.claims)} claims, {report.certificates} certificates, {seconds} s -> {index}")
     return 0
+
+
+def _remove_others(target: Path, pages: Collection[str]) -> None:
+    """Remove pages that an earlier report wrote for claims which the run no longer has."""
+    for path in (target / "claims").glob("*.html"):
+        if f"claims/{path.name}" in pages or path.is_symlink() or not path.is_file():
+            continue
+        with path.open("rb") as stream:
+            stream.seek(max(0, path.stat().st_size - 1000))
+            ours = b"Written by <code>lightningalg report</code>" in stream.read()
+        if ours:
+            path.unlink()
 
 
 class _Seldom:

@@ -132,6 +132,12 @@ def read_worksheet(path: str | Path) -> Worksheet:
     References
     ----------
     README, "Own claims"; ``worksheets/*.toml``.
+
+    Examples
+    --------
+    >>> from lightningalg.worksheets.library import find_worksheets
+    >>> read_worksheet(find_worksheets(["single-layer"])[0]).claims[0].kind
+    'degrees'
     """
     path = file_path(path, "worksheet")
     text = read_text(path, what="worksheet", max_bytes=MAX_BYTES)
@@ -391,7 +397,15 @@ def _size(value: Any, variables: Mapping[str, int]) -> Any:
 
 
 def standard_variables(network: Network) -> dict[str, int]:
-    """Return ``tokens``, ``layers``, ``hidden`` (sum of hidden widths), ``d0``, ..., ``a1``, ..."""
+    """Return ``tokens``, ``layers``, ``hidden`` (sum of hidden widths), ``d0``, ..., ``a1``, ...
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> found = standard_variables(la.lightning((4, 2, 4), (2, 1)))
+    >>> found["layers"], found["hidden"], found["d1"], found["a2"]
+    (2, 2, 2, 1)
+    """
     standard = family(network)
     if standard is None:
         return {"tokens": network.tokens}

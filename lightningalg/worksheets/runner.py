@@ -69,6 +69,9 @@ class InstanceResult:
     skipped: bool = False
     seconds: float = 0.0
 
+    def __repr__(self) -> str:
+        return f"<InstanceResult {self.task.instance}: {self.verdict}>"
+
     def _repr_html_(self) -> str:
         return instance_table(self)
 
@@ -120,8 +123,11 @@ class ClaimResult:
         return sum(result.seconds for result in self.instances)
 
     def count(self, verdict: str) -> int:
-        """Number of instances with that verdict."""
+        """Return the number of instances with that verdict."""
         return sum(result.verdict == verdict for result in self.instances)
+
+    def __repr__(self) -> str:
+        return f"<ClaimResult {self.claim.id}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
         return claim_table(self)
@@ -135,6 +141,9 @@ class Run:
     claims: list[ClaimResult]
     seconds: float = 0.0
     complete: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Run of {len(self.claims)} claims: {self.verdict}>"
 
     def _repr_html_(self) -> str:
         return run_table(self)
@@ -215,7 +224,9 @@ def run_worksheets(
     lang: str = "en",
     progress: Progress = lambda done, total, what: None,
 ) -> Run:
-    """Certify every instance of every claim, verify the certificates, write them, proofs and a summary.
+    """Return the results of all claims: every instance is certified, and every certificate verified.
+
+    Certificates, proofs and a summary are written.
 
     Writes ``out/<worksheet>/<claim>/<instance>.json``, ``out/<worksheet>/<claim>.tex``,
     ``out/summary.json``, and the table of statements as ``out/table.md`` and ``out/table.csv``.
@@ -246,6 +257,17 @@ def run_worksheets(
     ------
     InputError
         If a claim id or the language is unknown, or the folder cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from lightningalg.worksheets.library import find_worksheets
+    >>> from lightningalg.worksheets.model import read_worksheet
+    >>> sheet = read_worksheet(find_worksheets(["symmetries"])[0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = run_worksheets([sheet], out=folder, claims=["intra-layer"], jobs=1)
+    >>> run.claims[0].verdict
+    'certified'
     """
     start = time.perf_counter()
     known_language(lang)
@@ -344,7 +366,23 @@ Outcome = tuple[Task, dict[str, Any] | None, str, bool, float]
 
 
 def certify_task(task: Task) -> Outcome:
-    """Certify one instance; runs in a worker process, which may be ended at any time: it writes nothing."""
+    """Return what became of one instance.
+
+    Runs in a worker process, which may be ended at any time: it writes nothing.
+
+    Parameters
+    ----------
+    task
+        What to certify.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> table = la.lightning((2, 2), (1,)).to_json()
+    >>> task = Task("sheet", "claim", "2-2", "dimension", table, "0", "absent.json", True)
+    >>> certify_task(task)[1]["claim"]["value"]
+    6
+    """
     start = time.perf_counter()
     existing = None if task.force else _existing(task)
     if existing is not None:

@@ -310,7 +310,8 @@ CHECKS = """
 const bad = [];
 const named = (e) => (e.getAttribute('aria-label') || e.getAttribute('alt') || e.title
   || e.textContent || (e.labels?.[0]?.textContent) || '').trim();
-for (const e of document.querySelectorAll('button, a[href], input, select, summary, [role=region], [role=img]'))
+const own = 'button, a[href], input, select, summary, [role=region], [role=img]';
+for (const e of document.querySelectorAll(own))
   if (!named(e) && !(e.getAttribute('aria-labelledby'))) bad.push('no name: ' + e.outerHTML.slice(0, 80));
 for (const e of document.querySelectorAll('input, select'))
   if (!e.labels.length) bad.push('no label: ' + e.outerHTML.slice(0, 80));
@@ -408,3 +409,16 @@ def test_pages_without_scripts_show_everything(browser, index):
         assert len(rows) == 3 and all(row.is_displayed() for row in rows)
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_the_pdf_is_shown_in_the_page(browser, small_run, tmp_path):
+    folder = Path(shutil.copytree(small_run, tmp_path / "out"))
+    assert command(["report", str(folder), "--pdf", "--no-slices"]) == 0
+    browser.get((folder / "report/claims/small--degrees.html").as_uri())
+    browser.get_log("browser")
+    browser.find_element("css selector", "details summary").click()
+    viewer = browser.find_element("css selector", "object.pdf")
+    WebDriverWait(browser, 10).until(lambda _: viewer.is_displayed() and viewer.size["height"] > 300)
+    assert viewer.get_attribute("data").endswith("degrees.pdf")
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []

@@ -107,6 +107,29 @@ def test_links_that_lead_out_are_not_followed(run, target):
     assert not [link for link in page.links if "degrees.tex" in link or "passwd" in link]
 
 
+@pytest.mark.parametrize("name", ["report", "report/claims", "report/index.html", "report/style.css"])
+def test_nothing_is_written_through_links_that_lead_out(run, tmp_path, name, capfd):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    link = run / name
+    link.parent.mkdir(exist_ok=True)
+    target = outside if "." not in name else outside / "file"
+    if target != outside:
+        target.write_text("kept")
+    link.symlink_to(target)
+    call(capfd, "report", run, "--no-slices").refuses("symbolic link", "leads out")
+    assert [file.read_text() for file in outside.iterdir()] == ["kept"] * (target != outside)
+
+
+def test_pages_of_claims_that_are_gone_are_removed_and_nothing_else(run, capfd):
+    assert call(capfd, "report", run, "--no-slices").code == 0
+    (run / "report/claims/mine.html").write_text("my own page")
+    alter(run, lambda s: s["claims"].pop(1))
+    assert call(capfd, "report", run, "--no-slices").code == 0
+    names = {path.name for path in (run / "report/claims").iterdir()}
+    assert names == {"small--dimension.html", "small--wrong.html", "mine.html"}
+
+
 def test_a_refuted_claim_needs_one_counterexample_that_is_there(run):
     report = read_report(run)
     (wrong,) = [c for c in report.claims if c.id == "wrong"]

@@ -312,12 +312,25 @@ def render_proof(
     The result depends on the arguments alone. ``lang`` is one of
     ``LANGUAGES``: ``"en"`` or ``"es"``.
 
+    Parameters
+    ----------
+    certificates
+        JSON objects.
+    title, claim
+        What stands above them; by default what they certify.
+
     Raises
     ------
     InputError
         If a certificate is malformed, or its numbers do not add up, or the language is unknown.
     UnsupportedError
         If one is of a kind or method that cannot be printed.
+
+    Examples
+    --------
+    >>> render_proof([])
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: a proof needs at least one certificate
     """
     if not certificates:
         raise InputError("a proof needs at least one certificate")
