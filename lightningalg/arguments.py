@@ -12,16 +12,29 @@ from operator import index
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, ShapeError
 
 T = TypeVar("T")
 
 
 def shown(value: object, length: int = 60) -> str:
-    """Return the start of ``str(value)`` for an error message; Python refuses to print very long integers."""
+    r"""Return the start of ``str(value)`` for an error message; Python refuses to print very long integers.
+
+    Parameters
+    ----------
+    length
+        Characters of the start.
+
+    Examples
+    --------
+    >>> shown("a\nb"), shown("abcdef", 3)
+    ('a b', 'abc')
+    """
     try:
         return " ".join(str(value)[:length].split())
     except Exception:  # of a foreign class: whatever its __str__ does
+        if isinstance(value, int):
+            return "an integer of thousands of digits"
         return f"a {type(value).__name__} that cannot be printed"
 
 
@@ -66,6 +79,11 @@ def flag(value: object, name: str) -> bool:
 def integer(value: object, name: str, least: int, most: int | None = None) -> int:
     """Return ``value``, a Python or numpy integer in a range, as an ``int``.
 
+    Parameters
+    ----------
+    least, most
+        The range; without ``most`` there is no upper end.
+
     Raises
     ------
     InputError
@@ -95,7 +113,7 @@ def positive_number(value: object, name: str) -> float:
     Raises
     ------
     InputError
-        Otherwise; for infinity too.
+        Otherwise.
 
     Examples
     --------
@@ -109,13 +127,18 @@ def positive_number(value: object, name: str) -> float:
             number = float(value)  # type: ignore[arg-type]
         except Exception:  # of a foreign class: whatever its __float__ does
             number = math.nan
-    if not 0 < number < math.inf:
+    if not number > 0:
         raise InputError(f"{name} is {shown(value)}, {_kind(value)}: accepted are positive numbers")
     return number
 
 
 def listed(values: object, name: str, what: str = "numbers") -> list[Any]:
     """Return the entries of a list, a tuple, another sequence or an array.
+
+    Parameters
+    ----------
+    what
+        What the entries are, for the message.
 
     Raises
     ------
@@ -146,24 +169,26 @@ def matrix_rows(values: object, name: str) -> list[list[Any]]:
 
     Raises
     ------
-    InputError
+    ShapeError
         For other values.
 
     Examples
     --------
     >>> matrix_rows([[1, 2], [3]], "X")
     Traceback (most recent call last):
-    lightningalg.errors.InputError: X has rows of 1 and 2 entries: accepted are rows of one length
+    lightningalg.errors.ShapeError: X has rows of 1 and 2 entries: accepted are rows of one length
     """
     inner = getattr(values, "rows", None)
-    what = "rows, each a list of numbers"
-    rows = [listed(row, f"{name}, row {n},") for n, row in enumerate(
-        listed(values if inner is None or callable(inner) else inner, name, what), 1)]  # fmt: skip
+    try:
+        table = listed(values if inner is None or callable(inner) else inner, name, "rows of numbers")
+        rows = [listed(row, f"{name}, row {number},") for number, row in enumerate(table, start=1)]
+    except InputError as error:
+        raise ShapeError(str(error)) from None
     lengths = sorted({len(row) for row in rows})
     if not rows or not lengths[0]:
-        raise InputError(f"{name} is empty: accepted are matrices with rows and columns")
+        raise ShapeError(f"{name} is empty: accepted are matrices with rows and columns")
     if len(lengths) > 1:
-        raise InputError(
+        raise ShapeError(
             f"{name} has rows of {lengths[0]} and {lengths[-1]} entries: accepted are rows of one length"
         )
     return rows
@@ -191,6 +216,11 @@ def one_of(value: object, name: str, accepted: Sequence[str]) -> str:
 
 def function(value: T, name: str, what: str = "functions of one value") -> T:
     """Return ``value`` if it can be called.
+
+    Parameters
+    ----------
+    what
+        What is accepted, for the message.
 
     Raises
     ------
@@ -229,6 +259,13 @@ def mapping(value: object, name: str, example: str) -> Mapping[Any, Any]:
 
 def instance(value: T, kind: type[Any], name: str, how: str) -> T:
     """Return ``value`` if it is of a class of this package.
+
+    Parameters
+    ----------
+    kind
+        The class.
+    how
+        What is accepted, for the message.
 
     Raises
     ------

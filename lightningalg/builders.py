@@ -84,6 +84,11 @@ def normalized(
     The softmax is over keys: each column of the scores is normalised. Parameters as of ``lightning``. On one
     token every softmax is 1 and the network is linear: its value does not depend on Q and K.
 
+    Parameters
+    ----------
+    widths, ranks, tokens, heads, residual
+        As of ``lightning``.
+
     Raises
     ------
     InputError
@@ -165,6 +170,11 @@ def multi_head(
         If given, head h has ``O_h V_h`` instead of ``V_h``, with ``V_h`` of shape ``value_rank x d_in`` and
         ``O_h`` of shape ``d_out x value_rank``, as in transformers.
 
+    Raises
+    ------
+    InputError
+        For sizes that are no positive integers.
+
     Examples
     --------
     >>> multi_head(3, 3, rank=3, heads=2).parameter_count
@@ -233,6 +243,16 @@ def monomial(widths: Sequence[int], degree: int | Sequence[int] = 2) -> Network:
 
 def monomial_with_biases(widths: Sequence[int], degree: int | Sequence[int] = 2) -> Network:
     """Return the polynomial network ``x -> W_l s(... s(W_1 x + b_1)) + b_l``, arguments as of ``monomial``.
+
+    Parameters
+    ----------
+    widths, degree
+        As of ``monomial``.
+
+    Raises
+    ------
+    InputError
+        As for ``monomial``.
 
     Examples
     --------
@@ -343,6 +363,16 @@ def tie(network: Network, weights: Mapping[str, str]) -> Network:
 def deep_linear(*widths: int) -> Network:
     """Return the linear network ``x -> W_l ... W_1 x``: matrices of bounded rank.
 
+    Parameters
+    ----------
+    widths
+        ``d_0, ..., d_l``, as single arguments.
+
+    Raises
+    ------
+    InputError
+        For sizes that are no positive integers, or fewer than two.
+
     Examples
     --------
     >>> deep_linear(3, 2, 3).parameter_count
@@ -372,6 +402,13 @@ def transformer(config: Mapping[str, Any], tokens: int = 2) -> Network:
     size (``head_dim``, else D divided by the number of heads). Embeddings,
     feed-forward layers, biases, normalisation and the sharing of keys between
     heads are not part of it.
+
+    Parameters
+    ----------
+    config
+        The fields of a ``config.json``: hidden size, numbers of heads and of layers.
+    tokens
+        Number t of columns of the input.
 
     Raises
     ------

@@ -28,6 +28,11 @@ _DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+")
 def clipped(value: object, length: int = MAX_TEXT) -> str:
     r"""Return ``str(value)`` on one line, with control characters spelt out, cut where it is too long.
 
+    Parameters
+    ----------
+    length
+        The most characters.
+
     Examples
     --------
     >>> clipped("a\x00b"), clipped("abcdef", 4)

@@ -118,6 +118,20 @@ def test_everything_is_a_table_with_headings(results):
         assert all(found.rows[0]), f"{name}: a column without a heading"
 
 
+def test_the_plain_form_is_one_line(results):
+    """What a console shows: no page of digits, no address of memory."""
+    for name, result in results.items():
+        text = repr(result)
+        assert "\n" not in text and len(text) < 250 and " at 0x" not in text, (name, text)
+    assert (
+        repr(results["dimension"])
+        == "<Dimension 10, certified: lightning, widths 2,2,2, ranks 2,2, tokens 2>"
+    )
+    assert repr(results["jacobian"]) == "<JacobianMatrix 54 x 21>"
+    assert repr(results["run"]) == "<Run of 1 claims: refuted>"
+    assert repr(results["recovery"]).startswith("<Recovery of 2 layers from ")
+
+
 def test_latex_is_mathematics(results):
     shown = {name: getattr(r, "_repr_latex_", lambda: None)() for name, r in results.items()}
     assert shown["network"] == (

@@ -40,7 +40,10 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     ),
     # documented modules are imported by their names, to be shown
     "reference": ({"errors", "certificates"}, {"pdoc"}),
-    "cli": (CORE | STUDIES | {"claims", "worksheets", "sweeps", "export", "render", "reference"}, {"click", "rich"}),
+    "cli": (
+        CORE | STUDIES | {"claims", "worksheets", "sweeps", "export", "render", "reference"},
+        {"click", "rich"},
+    ),
     "__main__": ({"cli"}, set()),
     "__init__": (CORE | STUDIES | {"claims"}, set()),
     "verifier": (set(), {"flint", "numpy"}),  # only where they may be absent: below

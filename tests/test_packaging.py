@@ -91,7 +91,12 @@ def test_wheel_has_what_it_needs(wheel):
         if name.startswith("lightningalg/worksheets/library/")
     }
     assert here == there
-    for folder, ending in (("render", ".j2"), ("certificates/schemas", ".json")):
+    for folder, ending in (
+        ("render", ".j2"),
+        ("certificates/schemas", ".json"),
+        ("reference", ".jinja2"),
+        ("reference", ".css"),
+    ):
         data = {
             str(path.relative_to(source)) for path in (source / "lightningalg" / folder).rglob(f"*{ending}")
         }

@@ -132,7 +132,7 @@ CALLS = {
     "layer_fibre": (layer_fibre, {"A": [[1, 2], [3, 6]], "V": [[1, 3], [2, 6]]}),
     "fibre_ideal": (fibre_ideal, {"fibre": layer_fibre([[1, 2], [3, 6]], [[1, 3], [2, 6]])}),
     "read_worksheet": (read_worksheet, {"path": "absent.toml"}),
-    "run_worksheets": (run_worksheets, {"worksheets": [], "out": "", "jobs": 1}),
+    "run_worksheets": (run_worksheets, {"worksheets": [], "out": "", "jobs": 1, "lang": "en"}),
     "check_files": (check_files, {"files": []}),
 }  # fmt: skip
 
@@ -219,8 +219,8 @@ WORDS = [
     (PHI, (ONES, [[1, 2], [3]]), "X has rows of 1 and 2 entries: accepted are rows of one length"),
     (PHI, (8, [[1, 2], [3, 4]]), "theta is 8, an int: accepted are lists of numbers"),
     # Python multiplies texts by integers, and sympy refuses them
-    (PHI, ([X] * 8, [["1/2", X], [X, X]]), "values of types Symbol, str do not compute together"),
-    (PHI, ([None] * 8, [[1, 2], [3, 4]]), "values of types NoneType, int do not compute together"),
+    (PHI, ([X] * 8, [["1/2", X], [X, X]]), "values of types Symbol, str do not compute"),
+    (PHI, ([None] * 8, [[1, 2], [3, 4]]), "values of types NoneType, int do not compute"),
 ]
 
 

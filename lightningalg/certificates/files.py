@@ -26,6 +26,15 @@ def read_text(path: Path, *, what: str, max_bytes: int = MAX_BYTES) -> str:
     InputError
         If the file is missing, unreadable, not a regular file, larger than
         ``max_bytes`` or not UTF-8. The message names ``what`` and the path.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "a.json"
+    ...     write_atomically(path, '{"a": 1}')
+    ...     read_text(path, what="file")
+    '{"a": 1}'
     """
     try:
         # O_NONBLOCK: opening a FIFO without a writer would wait for ever
@@ -57,6 +66,15 @@ def read_json(path: Path, *, what: str, integers_only: bool = True) -> Any:
     ------
     InputError
         Naming the file and what is wrong with it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "a.json"
+    ...     write_atomically(path, '{"a": 1}')
+    ...     read_json(path, what="file")
+    {'a': 1}
     """
     text = read_text(path, what=what)
 
@@ -115,6 +133,12 @@ def read_certificate(path: Path) -> dict[str, Any]:
     ------
     InputError
         If the file is not a certificate of a known version or its ``sha256`` is wrong.
+
+    Examples
+    --------
+    >>> read_certificate(Path("absent.json"))
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: certificate absent.json: No such file or directory
     """
     value = read_json(path, what="certificate")
     if not isinstance(value, dict) or value.get("format") != FORMAT_NAME:
@@ -142,6 +166,15 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     ------
     InputError
         If the folder cannot be made or written to, or ``path`` is a device, a pipe or a folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "a.json"
+    ...     write_atomically(path, '{"a": 1}')
+    ...     path.read_text()
+    '{"a": 1}'
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     temporary: str | None = None
@@ -168,7 +201,14 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def remove_stale_temporaries(folder: Path) -> None:
-    """Remove what ``write_atomically`` left in a folder when its process was killed."""
+    """Remove what ``write_atomically`` left in a folder when its process was killed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     remove_stale_temporaries(Path(folder))
+    """
     for path in folder.glob(".*.tmp"):
         parts = path.name.rsplit(".", 3)
         if len(parts) == 4 and parts[1].isdecimal() and not _is_alive(int(parts[1])):

@@ -32,7 +32,13 @@ def canonical_json(value: Json) -> str:
 
 
 def sha256_of(value: Json) -> str:
-    """Return the hexadecimal SHA-256 of the canonical JSON of ``value``."""
+    """Return the hexadecimal SHA-256 of the canonical JSON of ``value``.
+
+    Examples
+    --------
+    >>> sha256_of({})[:12]
+    '44136fa355b3'
+    """
     return sha256(canonical_json(value).encode("ascii")).hexdigest()
 
 
@@ -200,6 +206,9 @@ class Certificate:
         rest = self._rest()
         return {**rest, "sha256": sha256_of(rest)}
 
+    def __repr__(self) -> str:
+        return f"<Certificate {self.kind}, {self.strength}, {self.sha256[:12]}>"
+
     def _repr_html_(self) -> str:
         from lightningalg.display import field_rows, html_table
 
@@ -225,7 +234,18 @@ class Certificate:
 
 
 def pretty_json(value: Json, indent: int = 0) -> str:
-    """Return JSON that people can read: objects over several lines, short values on one."""
+    """Return JSON that people can read: objects over several lines, short values on one.
+
+    Parameters
+    ----------
+    indent
+        Columns by which inner lines are moved.
+
+    Examples
+    --------
+    >>> pretty_json({"a": [1, 2]})
+    '{"a": [1, 2]}'
+    """
     flat = json.dumps(value, ensure_ascii=True, allow_nan=False)
     if not isinstance(value, (dict, list)) or len(flat) + indent <= 100:
         return flat

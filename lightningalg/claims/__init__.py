@@ -29,6 +29,7 @@ def claim_kinds() -> dict[str, AbstractClaim]:
                 and issubclass(item, AbstractClaim)
                 and item is not AbstractClaim
                 and item.__module__ == module.__name__
+                and not item.__name__.startswith("_")  # what several kinds share
             ):
                 found[item.kind] = item()
     return found

@@ -40,6 +40,8 @@ class AbstractClaim(ABC):
         ------
         RefutedError
             If there is none because the statement is false.
+        UnsupportedError
+            If this version has no method for the subject.
         """
 
     @abstractmethod

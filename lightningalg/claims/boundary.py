@@ -16,6 +16,11 @@ from lightningalg.strata.layer import single_layer
 def boundary(network: Network) -> Certificate:
     """Return the certificate of the boundary of M in the real points of Y for one attention layer.
 
+    Parameters
+    ----------
+    network
+        One attention layer with one head on two or more tokens.
+
     Raises
     ------
     UnsupportedError

@@ -15,6 +15,11 @@ from lightningalg.strata.closedness import closedness
 def closed_images(network: Network) -> Certificate:
     """Return the certificate that the images of one layer are closed, or of a base point of a deep network.
 
+    Parameters
+    ----------
+    network
+        One attention layer with one head, or a deep chain of them.
+
     Raises
     ------
     UnsupportedError

@@ -54,6 +54,13 @@ class Dimension:
         The engine of the elimination and why it was chosen.
     seconds
         Wall time.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> found = la.dimension(la.lightning((2, 2), (1,)))
+    >>> found.value, found.upper_bound_by
+    (6, 'flag')
     """
 
     value: int | None
@@ -69,6 +76,10 @@ class Dimension:
     matrix: tuple[int, int]
     other_upper_bounds: tuple[UpperBound, ...]
     seconds: float
+
+    def __repr__(self) -> str:
+        value = f"{self.lower_bound} to {self.upper_bound}" if self.value is None else self.value
+        return f"<Dimension {value}, {self.status}: {self.network}>"
 
     def _repr_html_(self) -> str:
         return _dimension_html(self)
@@ -155,6 +166,8 @@ def dimension(
     ------
     InputError, TooLargeError
         See ``rank_lower_bound``.
+    ContradictionError
+        If the proved bounds contradict each other: a defect of this package.
 
     References
     ----------
@@ -277,7 +290,14 @@ class DimensionClaim(AbstractClaim):
 
 
 def bounds_of(certificate: Mapping[str, Any]) -> dict[str, int | None]:
-    """Return parameters, bounds and, where they meet, the dimension that a dimension certificate states."""
+    """Return parameters, bounds and, where they meet, the dimension that a dimension certificate states.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> bounds_of(la.dimension(la.lightning((2, 2), (1,))).certificate.to_json())["dimension"]
+    6
+    """
     network = network_from_table(certificate["network"])
     claim = certificate["claim"]
     value = claim.get("value")

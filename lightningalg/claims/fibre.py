@@ -40,6 +40,13 @@ class Fibre:
         In ``(Q, K, V)``; ``None`` if the point was given in virtual weights.
     sentences
         The verdict in plain words.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> found = la.fibre(la.lightning((2, 2), (1,)))
+    >>> found.verdict, found.virtual.components
+    ('identifiable', 1)
     """
 
     virtual: VirtualFibre
@@ -51,6 +58,9 @@ class Fibre:
     def verdict(self) -> str:
         """``identifiable``, ``orbits``, ``excess``, ``zero``, ``conjugate pair`` or ``open``."""
         return self.virtual.verdict
+
+    def __repr__(self) -> str:
+        return f"<Fibre {'; '.join(self.sentences)}>"
 
     def _repr_html_(self) -> str:
         from lightningalg.display import field_rows, html_table

@@ -98,7 +98,9 @@ def matrix_identity(
     right: str,
     seed: int = 0,
 ) -> IdentityOutcome:
-    """Prove ``left = right`` for matrices of all sizes over any commutative ring with the fractions used.
+    """Return a proof of ``left = right`` for matrices of all sizes.
+
+    It holds over every commutative ring with the fractions used.
 
     Parameters
     ----------

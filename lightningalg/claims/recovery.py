@@ -49,6 +49,12 @@ class Recovery:
         Of kind ``recovery``.
     inputs
         The number of values asked for.
+
+    Examples
+    --------
+    >>> found = recover(lambda X: value_at(([[2]],), [[3]], X), layers=1, width=1)
+    >>> found.determined, found.M, found.L
+    (True, ([[Fraction(1, 1)]],), [[Fraction(6, 1)]])
     """
 
     M: tuple[Rows, ...]
@@ -58,6 +64,10 @@ class Recovery:
     fibre: Fibre
     certificate: Certificate
     inputs: int
+
+    def __repr__(self) -> str:
+        how = "determined up to scaling" if self.determined else "not determined"
+        return f"<Recovery of {len(self.M)} layers from {self.inputs} values, {how}>"
 
     def _repr_html_(self) -> str:
         from lightningalg.display import html_table
@@ -182,7 +192,20 @@ def _certificate(found: Recovered, width: int, height: int, tokens: int) -> Cert
 
 def values_digest(box: BlackBox, inputs: Sequence[Sequence[Sequence[Fraction]]]) -> str:
     """Return the SHA-256 of all values as FORMAT.md section 17 spells them: ``p/q`` in hexadecimal, joined
-    by commas."""
+    by commas.
+
+    Parameters
+    ----------
+    box
+        The function.
+    inputs
+        Their first columns.
+
+    Examples
+    --------
+    >>> values_digest(BlackBox(lambda X: X, 1, 1), [[[Fraction(1, 2)]]]) == sha256(b"1/2").hexdigest()
+    True
+    """
     digest = sha256()
     for number, columns in enumerate(inputs):
         entries = [f"{v.numerator:x}/{v.denominator:x}" for row in box(columns) for v in row]

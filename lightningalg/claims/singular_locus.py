@@ -17,6 +17,13 @@ from lightningalg.strata.singular import Progress, singular_locus, stated_locus
 def singular_points(network: Network, *, progress: Progress = lambda message: None) -> Certificate:
     """Return the certificate of the singular locus of Y for one attention layer.
 
+    Parameters
+    ----------
+    network
+        One attention layer with one head on two or more tokens.
+    progress
+        Told which strata are decided.
+
     Raises
     ------
     UnsupportedError
@@ -73,6 +80,13 @@ class SingularLocusClaim(AbstractClaim):
 
 
 def layer_of(certificate: Mapping[str, Any]) -> SingleLayer:
-    """Return the sizes of the one layer that a certificate is about."""
+    """Return the sizes of the one layer that a certificate is about.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> layer_of(singular_points(la.lightning((2, 1), (1,))).to_json())
+    SingleLayer(d=2, dprime=1, a=1)
+    """
     (layer,) = certificate["network"]["layers"]
     return SingleLayer(layer["d_in"], layer["d_out"], layer["rank"])

@@ -6,8 +6,9 @@ import io
 import shutil
 import sys
 import unicodedata
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -87,6 +88,7 @@ def _in_full(worksheet: Worksheet) -> dict[str, object]:
             "expected": claim.expected,
             "check": claim.check.text if claim.check else None,
             "declared": claim.declared or None,
+            "paper": list(claim.paper),
             "instances": [{"name": i.name, "expected": i.expected, **i.table} for i in claim.instances],
         }
         for claim in worksheet.claims
@@ -158,9 +160,11 @@ def run_command(
 ) -> int:
     """Run worksheets: all that come with lightningalg, or those named.
 
-    Writes to DIR one certificate for each claim instance, one LaTeX proof for each claim and
-    summary.json. Every certificate is checked by the independent verifier before it counts. What is
-    already certified is not computed again; Ctrl-C keeps what is finished.
+    Writes to DIR one certificate for each claim instance, one LaTeX proof for each claim,
+    summary.json, and the table that is printed at the end (table.md, table.csv): the paper's statements
+    in the paper's order, each with the claims that settle it. Every certificate is checked by the
+    independent verifier before it counts. What is already certified is not computed again; Ctrl-C keeps
+    what is finished.
     """
     from lightningalg.certificates.sampling import validate_seed
     from lightningalg.worksheets.runner import run_worksheets
@@ -178,8 +182,25 @@ def run_command(
     return 0 if run.as_declared else 1
 
 
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    """Return a claim's line of the table, with rich's markup."""
+    from lightningalg.worksheets.statements import counted
+
+    colours = {"certified": "green", "refuted": "red", "open": "yellow"}
+    colour = "green" if row["as_declared"] else colours.get(row["verdict"], "red")
+    declared = ", as declared" if row["declared"] != "certified" and row["as_declared"] else ""
+    return [
+        f"  {row['worksheet']}/{row['claim']}",
+        f"[{colour}]{row['verdict']}[/]{declared}",
+        row["strength"] or "",
+        counted(row),
+        "yes" if row["proof"] else "no",
+        f"{row['seconds']:.1f}",
+    ]
+
+
 def _table(run: Run) -> None:
-    """Print one line for each claim, every instance that is not certified, and where the results are."""
+    """Print what is not certified, the statements with their claims, and where the results are."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -189,23 +210,6 @@ def _table(run: Run) -> None:
     text = io.StringIO()
     width = shutil.get_terminal_size().columns if terminal else 120
     console = Console(file=text, force_terminal=terminal, width=width)
-    table = Table("worksheet", "claim", "verdict", "instances", "refuted", "open", "seconds", title=None)
-    for name in ("instances", "refuted", "open", "seconds"):
-        next(column for column in table.columns if column.header == name).justify = "right"
-    colours = {"certified": "green", "refuted": "red", "open": "yellow"}
-    for result in run.claims:
-        colour = "green" if result.as_declared else colours.get(result.verdict, "red")
-        table.add_row(
-            result.worksheet.name,
-            result.claim.id,
-            f"[{colour}]{result.verdict}[/]"
-            + (", as declared" if result.claim.declared and result.as_declared else ""),
-            str(len(result.instances)),
-            str(result.count("refuted")),
-            str(result.count("open")),
-            f"{result.seconds:.1f}",
-        )
-    console.print(table)
     for result in run.claims:
         for instance in result.instances:
             if instance.verdict != "certified":
@@ -215,13 +219,30 @@ def _table(run: Run) -> None:
                 expected = "" if instance.expected is None else f"expected {instance.expected}; "
                 what = f"{result.claim.id} {instance.task.instance}: {instance.verdict}"
                 console.print(escape(f"{what}: {instance.reason or expected + facts}"), soft_wrap=True)
+    table = Table(
+        "statement and claim", "verdict", "strength", "certificates", "proof", "seconds", title=None
+    )
+    table.columns[0].overflow = "fold"
+    table.columns[-1].justify = "right"
+    summary = run.to_json()["table"]
+    for statement in summary["statements"]:
+        table.add_row(f"[bold]{escape(statement['text'])}[/] {escape('(' + statement['where'] + ')')}")
+        for row in statement["rows"]:
+            table.add_row(*_cells(row))
+        if statement["illustration"]:
+            table.add_row(f"  notebook {escape(statement['illustration'])}", "open", "numerical")
+    if summary["statements"] and summary["others"]:
+        table.add_row("[bold]Other claims[/]")
+    for row in summary["others"]:
+        table.add_row(*_cells(row))
+    console.print(table)
     certificates = [r for claim in run.claims for r in claim.instances if r.certificate is not None]
     verified = sum(r.verified is True for r in certificates)
     skipped = sum(r.skipped for r in certificates)
     console.print(
         f"{len(certificates)} certificates ({verified} accepted by the verifier, {skipped} already there), "
         f"{sum(claim.proof is not None for claim in run.claims)} proofs, {run.seconds:.1f} s -> "
-        f"{escape(str(run.out / 'summary.json'))}",
+        f"{escape(str(run.out / 'summary.json'))}, table.md, table.csv",
         soft_wrap=True,
     )
     click.echo(text.getvalue(), nl=False)

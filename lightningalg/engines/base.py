@@ -174,7 +174,13 @@ class AbstractIdealEngine(ABC):
         """Return a Groebner basis as the engine gives it; nothing about it is trusted."""
 
     def raw_derivation(self, ideal: Ideal, order: MonomialOrder) -> tuple[list[Polynomial], Derivation]:
-        """Return a Groebner basis with its derivation; nothing about it is trusted."""
+        """Return a Groebner basis with its derivation; nothing about it is trusted.
+
+        Raises
+        ------
+        UnsupportedError
+            If the engine cannot.
+        """
         raise UnsupportedError(f"{self.name} gives no cofactors")
 
     def version(self) -> str:
@@ -184,7 +190,20 @@ class AbstractIdealEngine(ABC):
     def groebner_basis(
         self, ideal: Ideal, order: MonomialOrder | None = None, *, proof: bool = False
     ) -> GroebnerBasis:
-        """Return the reduced Groebner basis for an order (default: degrevlex)."""
+        """Return the reduced Groebner basis for an order (default: degrevlex).
+
+        Parameters
+        ----------
+        ideal, order
+            What is asked for.
+        proof
+            Also ask how the basis is derived from the generators.
+
+        Raises
+        ------
+        UnsupportedError, EngineAnswerError
+            If the engine cannot, or its answer fails an exact check.
+        """
         from lightningalg.engines.ideal_checks import checked_basis
 
         order = order or MonomialOrder(ideal.variables)
@@ -236,7 +255,7 @@ class AbstractIdealEngine(ABC):
         return normal_form(basis, polynomial)
 
     def membership(self, ideal: Ideal, polynomial: Polynomial) -> Membership:
-        """Decide whether a polynomial lies in an ideal, with cofactors if it does and the engine can."""
+        """Return whether a polynomial lies in an ideal, with cofactors if it does and the engine can."""
         from lightningalg.engines.ideal_checks import cofactors_of, normal_form
 
         try:
@@ -249,7 +268,7 @@ class AbstractIdealEngine(ABC):
         return Membership(True, rest, cofactors_of(basis, polynomial))
 
     def in_radical(self, ideal: Ideal, polynomial: Polynomial) -> bool:
-        """Decide whether a power of a polynomial lies in an ideal."""
+        """Return whether a power of a polynomial lies in an ideal."""
         from lightningalg.engines.ideal_checks import rabinowitsch
 
         return self.groebner_basis(rabinowitsch(ideal, polynomial)).is_unit
@@ -296,13 +315,31 @@ class AbstractIdealEngine(ABC):
         return checked_radical(self, ideal, self.raw_radical(ideal))
 
     def raw_minimal_primes(self, ideal: Ideal) -> list[list[Polynomial]]:
-        """Return generators of the minimal primes as the engine gives them."""
+        """Return generators of the minimal primes as the engine gives them.
+
+        Raises
+        ------
+        UnsupportedError
+            If the engine cannot.
+        """
         raise UnsupportedError(f"{self.name} has no prime decomposition")
 
     def raw_primary_components(self, ideal: Ideal) -> list[tuple[list[Polynomial], list[Polynomial]]]:
-        """Return generators of primary components and their primes as the engine gives them."""
+        """Return generators of primary components and their primes as the engine gives them.
+
+        Raises
+        ------
+        UnsupportedError
+            If the engine cannot.
+        """
         raise UnsupportedError(f"{self.name} has no primary decomposition")
 
     def raw_radical(self, ideal: Ideal) -> list[Polynomial]:
-        """Return generators of the radical as the engine gives them."""
+        """Return generators of the radical as the engine gives them.
+
+        Raises
+        ------
+        UnsupportedError
+            If the engine cannot.
+        """
         raise UnsupportedError(f"{self.name} has no radicals")

@@ -45,7 +45,13 @@ def linear_algebra(rows: int, columns: int, name: str = "auto") -> tuple[Abstrac
 
 
 def linear_algebra_for_any_prime() -> AbstractLinearAlgebra:
-    """Return the engine without the bound p < 2^23."""
+    """Return the engine without the bound p < 2^23.
+
+    Examples
+    --------
+    >>> linear_algebra_for_any_prime().name
+    'flint'
+    """
     from lightningalg.engines.flint_engine import FlintLinearAlgebra
 
     return FlintLinearAlgebra()
@@ -107,6 +113,13 @@ def first_answer(
 
     With the name ``auto`` an engine that is missing, crashes, reaches a limit or gives a wrong answer is
     named in that line, and the next one is asked. An engine asked for by name has no substitute.
+
+    Parameters
+    ----------
+    operation
+        What to ask of an engine.
+    need
+        As of ``ideal_engine``.
 
     Raises
     ------

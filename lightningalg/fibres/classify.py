@@ -220,6 +220,14 @@ def weights_fibre(point: VirtualPoint, fibre: VirtualFibre) -> WeightsFibre:
     and ranks.
 
     Its dimension is exact: that of the torus plus that of ``{(Q, K, V)}`` over one point.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> from lightningalg.fibres.points import generated_point
+    >>> point = generated_point(la.lightning((3, 2, 3), (2, 2)), "0").virtual()
+    >>> weights_fibre(point, virtual_fibre(point)).dimension
+    14
     """
     arch = point.architecture
     same = fibre.case in ("peeled", "line") and fibre.witness["skew"] is None

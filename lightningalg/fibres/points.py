@@ -57,7 +57,7 @@ class Architecture:
         return tuple(min(self.widths[: i + 1]) for i in range(self.depth))
 
     def ambient_ranks(self) -> tuple[int, ...]:
-        """``min(a_i, d_0)``."""
+        """Return ``min(a_i, d_0)`` for each layer."""
         return tuple(min(a, self.widths[0]) for a in self.ranks)
 
 
@@ -110,7 +110,19 @@ class VirtualPoint:
 
 
 def span_dimensions(M: Sequence[Rows], L: Rows, caps: Sequence[int]) -> list[int]:
-    """Return the dimensions of ``T_i``; where everything is already spanned nothing is eliminated."""
+    """Return the dimensions of ``T_i``; where everything is already spanned nothing is eliminated.
+
+    Parameters
+    ----------
+    caps
+        The largest possible ones.
+
+    Examples
+    --------
+    >>> one, zero = Fraction(1), Fraction(0)
+    >>> span_dimensions([[[one, zero], [zero, zero]]], [[one, zero]], [2])
+    [1]
+    """
     d = len(L[0])
     found = []
     rows: Rows = list(L)
@@ -200,6 +212,18 @@ def virtual_from_tables(
 ) -> VirtualPoint:
     """Return a point from plain matrices; ``ranks=None``: all matrices are allowed.
 
+    Parameters
+    ----------
+    widths, ranks, tokens
+        The architecture; without ranks all are allowed.
+    M, L
+        ``M_1, ..., M_l`` (d_0 x d_0) and ``L`` (d_l x d_0): rows of integers, fractions or texts "p/q".
+
+    Raises
+    ------
+    InputError
+        If sizes, shapes or ranks do not fit.
+
     Examples
     --------
     >>> one = Fraction(1)
@@ -221,10 +245,22 @@ _EXAMPLE = '{"layer1": {"Q": [[1]], "K": [[1]], "V": [[1]]}}'
 def weights_from_table(network: Network, table: Mapping[str, Mapping[str, Rows]]) -> WeightsPoint:
     """Return weights from ``{layer id: {"Q": rows, "K": rows, "V": rows}}``.
 
+    Parameters
+    ----------
+    table
+        For each layer its three matrices: rows of integers, fractions or texts "p/q".
+
     Raises
     ------
     InputError
         Naming the layer and matrix that is missing, unknown or of another shape.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> table = {"layer1": {"Q": [[1]], "K": [[2]], "V": [["1/3"]]}}
+    >>> weights_from_table(la.lightning((1, 1), (1,)), table).virtual().M
+    ([[Fraction(2, 1)]],)
     """
     Architecture.of(checked_network(network))
     for name in mapping(table, "weights", _EXAMPLE):

@@ -86,6 +86,13 @@ def _checked(tensor: object, d: int, height: int) -> list[list[Rows]]:
 def factor_tensor(tensor: Tensor, architecture: Architecture) -> VirtualPoint | ConjugatePair:
     """Return rational ``(M_1, L) = (A, V)`` with these coefficients, or the conjugate pair that they are.
 
+    Parameters
+    ----------
+    tensor
+        ``T[i][c]``, as of ``tensor_of``.
+    architecture
+        Sizes of the layer.
+
     Raises
     ------
     InputError

@@ -125,6 +125,13 @@ def layer_fibre_of_function(d: int, d_out: int, values: Sequence[Rational], *, t
 
     Such a function need not be that of any rational, or real, weights.
 
+    Parameters
+    ----------
+    d, d_out
+        Widths of input and output.
+    values
+        The coefficients.
+
     Raises
     ------
     InputError
@@ -146,7 +153,13 @@ def layer_fibre_of_function(d: int, d_out: int, values: Sequence[Rational], *, t
 
 
 def layer_coefficients(A: Sequence[Sequence[Any]], V: Sequence[Sequence[Any]], tokens: int) -> list[Any]:
-    """Return the coefficients of ``V X X^T A X`` in the entries of (A, V), over any ring."""
+    """Return the coefficients of ``V X X^T A X`` in the entries of (A, V), over any ring.
+
+    Examples
+    --------
+    >>> layer_coefficients([[5]], [[7]], 2)
+    [35]
+    """
     d = len(A)
     result: list[Any] = []
     for row in V:
@@ -170,6 +183,11 @@ def layer_coefficients(A: Sequence[Sequence[Any]], V: Sequence[Sequence[Any]], t
 
 def layer_fibre_in_weights(Q: Matrix, K: Matrix, V: Matrix, *, tokens: int = 2) -> FibreIdeal:
     """Return the ideal of all (Q, K, V) with the function of the given ones, ``A = K^T Q``.
+
+    Raises
+    ------
+    InputError
+        If the shapes do not fit.
 
     Examples
     --------
@@ -269,7 +287,28 @@ def chain_fibre(
 def jet_equations(
     ring: PolynomialRing, symbols: Any, weights: Any, tokens: int, order: int, seed: int
 ) -> list[Any]:
-    """Return Taylor coefficients of the chain's function minus those at the given weights."""
+    """Return Taylor coefficients of the chain's function minus those at the given weights.
+
+    Parameters
+    ----------
+    symbols, weights
+        The virtual weights: as variables, and those given.
+    order
+        Highest order in the expansion.
+
+    Raises
+    ------
+    TooLargeError
+        If there would be too many terms.
+
+    Examples
+    --------
+    >>> ring = PolynomialRing(["m", "l"])
+    >>> symbols = ([[[ring.generators[0]]]], [[ring.generators[1]]])
+    >>> equations = jet_equations(ring, symbols, ([[[Fraction(2)]]], [[Fraction(3)]]), 1, 0, 1)
+    >>> str(equations[0])
+    'm*l - 6'
+    """
     (m_symbols, l_symbol), (M, L) = symbols, weights
     base = base_coordinate(M, L)
 
@@ -347,12 +386,33 @@ def chain_fibre_in_weights(
 
 
 def layer_value(A: Any, V: Any, X: Any) -> list[list[Any]]:
-    """Return ``V X X^T A X`` over any ring."""
+    """Return ``V X X^T A X`` over any ring.
+
+    Examples
+    --------
+    >>> layer_value([[2]], [[3]], [[1, 1]])
+    [[12, 12]]
+    """
     return product(V, product(product(X, transpose(X)), product(A, X)))
 
 
 def predicted_terms(d: int, layers: int, inputs: int) -> None:
-    """Refuse chains whose equations cannot be written out: M_1 has degree 3^(l-1) in each of them."""
+    """Refuse chains whose equations cannot be written out: M_1 has degree 3^(l-1) in each of them.
+
+    Parameters
+    ----------
+    d, layers, inputs
+        Width, depth and number of inputs.
+
+    Raises
+    ------
+    TooLargeError
+        Before anything is computed.
+
+    Examples
+    --------
+    >>> predicted_terms(2, 2, 10)
+    """
     terms = 1
     for i in range(layers):
         degree, variables = 3 ** (layers - 1 - i), d * d
@@ -367,7 +427,21 @@ def predicted_terms(d: int, layers: int, inputs: int) -> None:
 
 
 def chosen_inputs(d: int, tokens: int, inputs: int | None, seed: int) -> list[list[list[int]]]:
-    """Return inputs of small integers, each supported on two coordinates (all pairs in turn)."""
+    """Return inputs of small integers, each supported on two coordinates (all pairs in turn).
+
+    Parameters
+    ----------
+    d, tokens
+        Their shape.
+    inputs
+        How many; ``None``: 24 for each pair of coordinates.
+
+    Examples
+    --------
+    >>> inputs = chosen_inputs(3, 2, 4, 1)
+    >>> len(inputs), len(inputs[0]), len(inputs[0][0])
+    (4, 3, 2)
+    """
     pairs = list(combinations(range(d), 2)) or [(0, 0)]
     generator = random.Random(seed)
     result = []

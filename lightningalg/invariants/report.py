@@ -111,6 +111,9 @@ class InvariantsReport:
             EXACT if minimal else PROBABILISTIC,
         )
 
+    def __repr__(self) -> str:
+        return f"<InvariantsReport {self.counts} minimal generators in degrees 1, ...: {self.network}>"
+
     def _repr_html_(self) -> str:
         from lightningalg.display import html_table
 
@@ -182,6 +185,13 @@ class InvariantsReport:
 def exponents(monomial: Sequence[int], size: int) -> tuple[int, ...]:
     """Return the exponent vector of a sorted tuple of coordinates.
 
+    Parameters
+    ----------
+    monomial
+        Numbers of coordinates, sorted.
+    size
+        The number of all coordinates.
+
     Examples
     --------
     >>> exponents((0, 2, 2), 3)
@@ -194,5 +204,16 @@ def exponents(monomial: Sequence[int], size: int) -> tuple[int, ...]:
 
 
 def encode(polynomial: Any, size: int) -> list[Any]:
-    """Return a polynomial in the coordinates as certificates spell it."""
+    """Return a polynomial in the coordinates as certificates spell it.
+
+    Parameters
+    ----------
+    size
+        The number of all coordinates.
+
+    Examples
+    --------
+    >>> encode({(0, 0): 3}, 2)
+    [[3, [2, 0]]]
+    """
     return encode_polynomial({exponents(monomial, size): value for monomial, value in polynomial.items()})

@@ -51,7 +51,13 @@ class FormalNumber:
         return FormalNumber(self.value * 0 + 1, self.exponentials)
 
     def exp(self) -> FormalNumber:
-        """Return the next exponential."""
+        """Return the next exponential.
+
+        Raises
+        ------
+        InputError
+            If there is none left.
+        """
         try:
             return FormalNumber(next(self.exponentials), self.exponentials)
         except StopIteration:

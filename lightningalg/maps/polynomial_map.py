@@ -65,7 +65,13 @@ class JacobianMatrix:
         return len(self.rows), len(self.ring.names)
 
     def at(self, point: Sequence[object]) -> tuple[tuple[Any, ...], ...]:
-        """Return the matrix at a rational point, entries ``flint.fmpq``."""
+        """Return the matrix at a rational point, entries ``flint.fmpq``.
+
+        Raises
+        ------
+        ShapeError, InputError
+            If there are not as many values as parameters, or one is no rational.
+        """
         field = RationalField()
         values = [field.convert(value) for value in listed(point, "point")]
         if len(values) != len(self.ring.names):
@@ -101,6 +107,10 @@ class JacobianMatrix:
         [[True, True, True]]
         """
         return [[bool(entry.to_dict()) for entry in row] for row in self.rows]
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        return f"<JacobianMatrix {rows} x {columns}>"
 
     def _fits(self) -> bool:
         """Whether the matrix itself can be shown."""
@@ -256,7 +266,13 @@ class PolynomialMap:
     def derivative(
         self, theta: Sequence[object], X: Sequence[Sequence[object]], direction: Sequence[object]
     ) -> Matrix:
-        """Return ``d/d(epsilon) f_{theta + epsilon direction}(X)`` at epsilon = 0, over QQ."""
+        """Return ``d/d(epsilon) f_{theta + epsilon direction}(X)`` at epsilon = 0, over QQ.
+
+        Raises
+        ------
+        ShapeError, InputError
+            If theta and the direction have different lengths, or an entry is no rational.
+        """
         theta, direction = listed(theta, "theta"), listed(direction, "direction")
         if len(theta) != len(direction):
             raise ShapeError(f"{len(direction)} entries of the direction for {len(theta)} values")
@@ -310,6 +326,11 @@ class PolynomialMap:
 
     def coefficients(self, max_terms: int = MAX_TERMS) -> list[Coefficient]:
         """Return all coefficient coordinates: one for each output entry and monomial in X that occurs.
+
+        Parameters
+        ----------
+        max_terms
+            As of ``expand``.
 
         Raises
         ------
@@ -409,7 +430,13 @@ class PolynomialMap:
             return rf"$f\colon {net.width} \times {net.tokens} \to {net.output_width} \times {net.tokens}$"
 
     def to_sympy(self, max_terms: int = MAX_TERMS) -> sympy.ImmutableMatrix:
-        """Return the output matrix as sympy expressions in symbols named as here."""
+        """Return the output matrix as sympy expressions in symbols named as here.
+
+        Parameters
+        ----------
+        max_terms
+            As of ``expand``.
+        """
         from lightningalg.engines.sympy_bridge import to_sympy_matrix
 
         return to_sympy_matrix(self.expand(max_terms).rows)

@@ -145,6 +145,11 @@ class SampledJacobian:
         q the stream ``parameters/<q>``. Full column rank proves that the exponents are linearly independent
         modulo the inputs and functions of the parameters (FORMAT.md section 4.1). Rows where a denominator
         vanishes are 0.
+
+        Parameters
+        ----------
+        samples
+            Their numbers.
         """
         place = {sample: number for number, sample in enumerate(samples)}
         result: np.ndarray = np.zeros((len(samples), self._exponent_columns), dtype=np.float32)
@@ -180,6 +185,11 @@ class SampledJacobian:
         """Return the same rows by forward differentiation, one parameter at a time.
 
         n evaluations instead of one: the independent check of ``rows``.
+
+        Parameters
+        ----------
+        samples
+            Their numbers.
         """
         inputs = DualArray(ResidueArray(self.field, self._batch("input", samples, self.network.width)))
         functionals = self._batch("functional", samples, self.network.output_width)

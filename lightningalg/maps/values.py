@@ -46,9 +46,9 @@ def computed(network: Network, parameters: Mapping[tuple[str, str], Matrix], X: 
     --------
     >>> import lightningalg as la
     >>> net = la.deep_linear(1, 1)
-    >>> computed(net, {("layer1", "W"): Matrix([[3]])}, Matrix([["x"]]))
+    >>> computed(net, {("layer1", "W"): Matrix([[3]])}, Matrix([[None]]))
     Traceback (most recent call last):
-    lightningalg.errors.InputError: values of types int, str do not compute together: accepted is one ring
+    lightningalg.errors.InputError: values of types NoneType, int do not compute: accepted is one ring
     """
     try:
         value: Any = network.forward(parameters, X)
@@ -57,7 +57,7 @@ def computed(network: Network, parameters: Mapping[tuple[str, str], Matrix], X: 
             raise
         entries = [entry for M in (X, *parameters.values()) for row in M.rows for entry in row]
         names = ", ".join(sorted({type(entry).__name__ for entry in entries}))[:200]
-        raise InputError(f"values of types {names} do not compute together: accepted is one ring") from error
+        raise InputError(f"values of types {names} do not compute: accepted is one ring") from error
     if not isinstance(value, Matrix):
         raise InputError(f"the network's value is a {type(value).__name__}: its layers must give matrices")
     _refuse_text(value)

@@ -24,6 +24,11 @@ def positive_size(value: object, name: str) -> int:
     ------
     InputError
         Naming ``name`` and what is accepted.
+
+    Examples
+    --------
+    >>> positive_size(3, "width")
+    3
     """
     return integer(value, name, 1, MAX_SIZE)
 
@@ -101,7 +106,7 @@ class AbstractLayer(ABC):
 
 
 def why_no_layer_type(item: object) -> str | None:
-    """Return what keeps an object from being a concrete layer class, or ``None`` if nothing does.
+    """Return what keeps an ``item`` from being a concrete layer class, or ``None`` if nothing does.
 
     Examples
     --------

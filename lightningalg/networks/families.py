@@ -55,17 +55,38 @@ class Family:
 
 
 def attention_chain(network: Network) -> tuple[LightningAttention, ...] | None:
-    """Return the layers if the network is a chain of single lightning heads, none tied, else ``None``."""
+    """Return the layers if the network is a chain of single lightning heads, none tied, else ``None``.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> [layer.rank for layer in attention_chain(la.lightning((4, 2, 4), (2, 1)))]
+    [2, 1]
+    """
     return _chain(network, LightningAttention)
 
 
 def normalized_chain(network: Network) -> tuple[NormalizedAttention, ...] | None:
-    """Return the layers if the network is a chain of single normalised heads, none tied, else ``None``."""
+    """Return the layers if the network is a chain of single normalised heads, none tied, else ``None``.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> normalized_chain(la.lightning((4, 2, 4), (2, 1))) is None
+    True
+    """
     return _chain(network, NormalizedAttention)
 
 
 def has_softmax(network: Network) -> bool:
-    """Whether the network has normalised attention that is not linear: on one token the softmax is 1."""
+    """Whether the network has normalised attention that is not linear: on one token the softmax is 1.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> [has_softmax(la.normalized((2, 2), (1,), tokens=t)) for t in (1, 2)]
+    [False, True]
+    """
     return network.tokens > 1 and any(isinstance(node.layer, NormalizedAttention) for node in network.nodes)
 
 

@@ -21,7 +21,10 @@ class MatrixLike(Protocol):
     def __mul__(self, other: Any) -> Self: ...
     def __matmul__(self, other: Any) -> Self: ...
     @property
-    def T(self) -> Self: ...
+    def T(self) -> Self:
+        """The transpose."""
+        ...
+
     def add_column(self, column: Any) -> Self:
         """Return the matrix with ``column`` (r x 1) added to each of its columns."""
         ...
@@ -63,7 +66,13 @@ class Matrix:
 
     @classmethod
     def from_flat(cls, values: Sequence[Any], shape: tuple[int, int]) -> Matrix:
-        """Return the matrix of the given shape whose rows, one after the other, are ``values``."""
+        """Return the matrix of the given shape whose rows, one after the other, are ``values``.
+
+        Raises
+        ------
+        ShapeError
+            If there are not as many values as entries.
+        """
         height, width = shape
         if len(values) != height * width:
             raise ShapeError(f"{len(values)} values do not fill a {height} x {width} matrix")
@@ -82,6 +91,11 @@ class Matrix:
     def add_column(self, column: Matrix) -> Matrix:
         """Return ``self + column @ (1 ... 1)``.
 
+        Raises
+        ------
+        ShapeError
+            If the heights differ.
+
         Examples
         --------
         >>> Matrix([[1, 2], [3, 4]]).add_column(Matrix([[10], [20]]))
@@ -94,7 +108,7 @@ class Matrix:
         return Matrix([a + b for a in row] for row, (b,) in zip(self.rows, column.rows, strict=True))
 
     def take_rows(self, numbers: Sequence[int]) -> Matrix:
-        """Return the matrix of these rows.
+        """Return the matrix of the rows with these ``numbers``, from 0.
 
         Examples
         --------
@@ -190,7 +204,18 @@ def _dot(left: Sequence[Any], right: Sequence[Any]) -> Any:
 
 
 def exponential(entry: Any) -> Any:
-    """Return ``e^entry`` for a float or a ring element with ``exp()``; ``InputError`` for others."""
+    """Return ``e^entry`` for a float or a ring element with ``exp()``; ``InputError`` for others.
+
+    Raises
+    ------
+    InputError
+        For elements of other rings.
+
+    Examples
+    --------
+    >>> exponential(0.0)
+    1.0
+    """
     if isinstance(entry, float):
         return math.exp(entry)
     if not hasattr(entry, "exp"):
@@ -202,7 +227,13 @@ def exponential(entry: Any) -> Any:
 
 
 def unity(entry: Any) -> Any:
-    """Return the one of the ring of ``entry``."""
+    """Return the one of the ring of ``entry``.
+
+    Examples
+    --------
+    >>> unity(7)
+    1
+    """
     return entry.one() if hasattr(entry, "one") else entry * 0 + 1
 
 
@@ -218,7 +249,13 @@ def _size(matrix: Matrix) -> str:
 
 
 def entrywise_power(X: Any, exponent: int) -> Any:
-    """Return the entrywise power of a matrix-like ``X``, ``exponent >= 1``, by repeated squaring."""
+    """Return the entrywise power of a matrix-like ``X``, ``exponent >= 1``, by repeated squaring.
+
+    Examples
+    --------
+    >>> entrywise_power(Matrix([[2, 3]]), 3)
+    Matrix([[8, 27]])
+    """
     result = None
     while True:
         if exponent & 1:

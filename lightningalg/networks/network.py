@@ -389,6 +389,12 @@ def checked_network(value: object) -> Network:
     ------
     InputError
         Otherwise, saying how to make one.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> checked_network(la.deep_linear(2, 2)).parameter_count
+    4
     """
     if not isinstance(value, Network):
         raise InputError(

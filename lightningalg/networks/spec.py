@@ -35,6 +35,11 @@ def network_from_table(table: Mapping[str, Any]) -> Network:
     ------
     InputError
         Naming the unknown or missing key, the layer, or the size, and what is accepted.
+
+    Examples
+    --------
+    >>> print(network_from_table({"widths": [4, 2, 4], "ranks": [2, 1]}))
+    lightning, widths 4,2,4, ranks 2,1, tokens 2
     """
     mapping(table, "network", '{"widths": [4, 2, 4], "ranks": [2, 1]}')
     if "layer" in table or "layers" in table:
@@ -122,7 +127,18 @@ def from_toml(text: str) -> Network:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return the table of TOML text; errors carry line and column."""
+    """Return the table of TOML text; errors carry line and column.
+
+    Raises
+    ------
+    InputError
+        If it is no TOML.
+
+    Examples
+    --------
+    >>> parse_toml("tokens = 2")
+    {'tokens': 2}
+    """
     if not isinstance(text, str):
         raise InputError(f"got {type(text).__name__}; accepted: TOML text, such as Path(file).read_text()")
     try:
@@ -139,7 +155,14 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def to_toml(network: Network) -> str:
-    """Return TOML text with one ``[[layer]]`` table for each layer."""
+    """Return TOML text with one ``[[layer]]`` table for each layer.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> print(to_toml(la.deep_linear(2, 1)).splitlines()[0])
+    tokens = 1
+    """
     lines = [f"tokens = {network.tokens}", f"width = {network.width}"]
     for node in network.nodes:
         inputs = ", ".join(f'"{source}"' for source in node.inputs)

@@ -55,7 +55,9 @@ def ball_lower_bound(
     max_memory: float = DEFAULT_MEMORY,
     progress: Progress = lambda message: None,
 ) -> BallBound:
-    """Prove ``generic rank >= r`` by an r x r minor that contains no singular matrix, at one dyadic point.
+    """Return a proof of ``generic rank >= r``: an r x r minor at one point, enclosed in balls.
+
+    The minor contains no singular matrix; the point is dyadic.
 
     The entries of the sampled Jacobian are enclosed in balls, first in float64 with rigorous rounding
     errors, then by arb with 64 bits and more. Pivoting in floating point chooses the minor; that it is not

@@ -121,11 +121,20 @@ def rank_lower_bound(
 def independent_exponents(
     jacobian: SampledJacobian, choose: EngineChoice, max_memory: float, progress: Progress
 ) -> ExponentWitness | None:
-    """Prove that the exponentials of normalised attention are independent; ``None`` if there are none.
+    """Return the proof that the exponentials of normalised attention are independent.
+
+    ``None`` if there are none.
 
     Differences of the entries of X and of the exponents between samples have full column rank modulo p, first
     at one parameter point; where heads are many, their forms depend linearly on each other there, and more
     points are taken.
+
+    Parameters
+    ----------
+    jacobian
+        The sampled Jacobian whose network has the exponents.
+    max_memory
+        GiB for the elimination.
 
     Raises
     ------
@@ -134,6 +143,15 @@ def independent_exponents(
         layers with shared weights that read x and x + x), or the prime is too small.
     TooLargeError
         If there are too many exponents for ``max_memory``.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> from lightningalg.engines.choose import linear_algebra
+    >>> from lightningalg.engines.residue_arrays import ResidueField
+    >>> jacobian = SampledJacobian(la.deep_linear(2, 2), ResidueField(8388593), "0")
+    >>> independent_exponents(jacobian, linear_algebra, 1.0, lambda message: None) is None
+    True
     """
     count = len(jacobian.exponents)
     if not count:

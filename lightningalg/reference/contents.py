@@ -148,6 +148,7 @@ GLOSSARY = {
     "ideal": "generators in numbered variables",
     "layer": "the sizes (d, d', a) of one layer, or the layer itself",
     "limits": "time and memory for an engine that is a program",
+    "matrix": "a matrix over the engine's field",
     "name": "what error messages call the argument",
     "network": "a Network: layers on a directed acyclic graph",
     "order": "the order of monomials",

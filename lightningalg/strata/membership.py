@@ -54,6 +54,9 @@ class Membership:
         """Whether real points of Y without real weights come arbitrarily near (MATH.md section 3)."""
         return self.layer.d >= 2 and self.stratum in (ZERO, Stratum(1, 1, 1))
 
+    def __repr__(self) -> str:
+        return f"<Membership {self.relation}: {self.layer}>"
+
     def _repr_html_(self) -> str:
         from lightningalg.display import html_table
 
@@ -71,7 +74,7 @@ class Membership:
 
 
 def membership(layer: SingleLayer, tensor: Mapping[tuple[int, int, int, int], Fraction | int]) -> Membership:
-    """Decide exactly whether a rational tensor is in M, in the rest of the real points of Y, or not in Y.
+    """Return whether a rational tensor is in M, in the rest of the real points of Y, or not in Y, exactly.
 
     Parameters
     ----------

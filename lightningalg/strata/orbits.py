@@ -99,6 +99,11 @@ def representative(stratum: Stratum) -> tuple[Matrix, Matrix]:
 def attention_rows(stratum: Stratum) -> list[int]:
     """Return the rows of the representative's A that are not zero, in the order of its columns.
 
+    Parameters
+    ----------
+    stratum
+        Of the representative.
+
     Examples
     --------
     >>> attention_rows(Stratum(2, 2, 1))
@@ -110,6 +115,11 @@ def attention_rows(stratum: Stratum) -> list[int]:
 
 def stratum_of(values: Matrix, attention: Matrix, layer: SingleLayer) -> Stratum:
     """Return the stratum of ``v_i(x) A(x, y)`` for rational V and A.
+
+    Parameters
+    ----------
+    values, attention
+        The non-zero entries of V and A.
 
     Examples
     --------

@@ -29,6 +29,12 @@ def read_tensor(path: Path, layer: SingleLayer) -> Tensor:
     ------
     InputError
         Naming the file, the place and what is accepted.
+
+    Examples
+    --------
+    >>> read_tensor(Path("absent.json"), SingleLayer(2, 1, 1))
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: tensor file absent.json: No such file or directory
     """
     try:
         return tensor_from_json(read_json(path, what="tensor file", integers_only=False), layer)

@@ -55,7 +55,7 @@ def run_sweep(
     force: bool = False,
     progress: Progress = lambda done, total, what: None,
 ) -> Sweep:
-    """Certify every architecture that has no result in the store, then verify every new certificate.
+    """Return what a run did: it certifies every architecture without a result in the store, and verifies all.
 
     Each row is written as soon as it is known, in a transaction of its own: at any moment the process may be
     killed, and running again goes on from there. No two sweeps work on one store at a time.
@@ -82,6 +82,15 @@ def run_sweep(
     ------
     InputError, MissingExtraError
         See ``Store`` and ``run_on_scheduler``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import lightningalg as la
+    >>> from lightningalg.sweeps.spec import architecture
+    >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.sqlite") as store:
+    ...     run_sweep([architecture(la.lightning((2, 2), (1,)))], store, workers=1).counts
+    {'certified': 1}
     """
     start = time.perf_counter()
     with store.alone():
@@ -117,7 +126,20 @@ def _rows(
 
 
 def verify_store(store: Store, progress: Progress = lambda done, total, what: None) -> list[str]:
-    """Let the independent verifier check every certificate it has not seen; return what it did not accept."""
+    """Let the independent verifier check every certificate it has not seen; return what it did not accept.
+
+    Parameters
+    ----------
+    store
+        An open store.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.sqlite") as store:
+    ...     verify_store(store)
+    []
+    """
     rejected = []
     checked, total = 0, store.count_unverified()
     with tempfile.TemporaryDirectory(prefix="lightningalg-sweep-") as folder:

@@ -83,6 +83,11 @@ class Family:
     def parse(table: Any, number: int) -> Family:
         """Return the family of a ``[[family]]`` table.
 
+        Parameters
+        ----------
+        number
+            Which of the tables it is, for its default name.
+
         Raises
         ------
         InputError
@@ -211,7 +216,19 @@ def _variables(network: Network) -> dict[str, int]:
 
 
 def architecture(network: Network, family: str = "") -> Architecture:
-    """Return a network as a sweep's architecture."""
+    """Return a network as a sweep's architecture.
+
+    Parameters
+    ----------
+    family
+        The name of its family.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> architecture(la.lightning((2, 2), (1,)), "small").family
+    'small'
+    """
     table = network.to_json()
     return Architecture(sha256_of(table), family, str(network), table, network.parameter_count)
 
@@ -266,7 +283,7 @@ class Spec:
     families: tuple[Family, ...]
 
     def shortfalls(self, found: Iterable[Architecture]) -> list[str]:
-        """Return a remark for every family that has fewer architectures than its ``sample`` asks for."""
+        """Return a remark for every family with fewer among those ``found`` than its ``sample`` asks for."""
         counts = Counter(architecture.family for architecture in found)
         return [
             f'family "{family.name}": {counts[family.name]} of the {family.sample} architectures asked for '
@@ -303,6 +320,12 @@ def read_spec(path: Path) -> Spec:
     ------
     InputError
         Naming the file, the family and the field, and what is accepted.
+
+    Examples
+    --------
+    >>> from lightningalg.worksheets.library import library_folder
+    >>> read_spec(library_folder() / "sweeps" / "atlas.toml").title
+    'Atlas of small architectures'
     """
     text = read_text(path, what="sweep", max_bytes=MAX_BYTES)
     try:

@@ -140,7 +140,7 @@ class Store:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other sweeps from this store meanwhile: two of them would do the same work twice.
+        """Return a context that keeps other sweeps from this store: two would do the same work twice.
 
         Readers are not affected. The system ends this with the process, however that ends.
 
@@ -185,13 +185,13 @@ class Store:
         return found
 
     def finished(self, *, with_failures: bool = True) -> set[str]:
-        """Return the keys of architectures that have a result."""
+        """Return the keys of architectures that have a result; ``with_failures``: also those that failed."""
         extra = "" if with_failures else " WHERE status != 'failed'"
         with self._errors():
             return {key for (key,) in self._connection.execute(f"SELECT key FROM results{extra}")}
 
     def put(self, row: Row, *, replace: bool = False) -> None:
-        """Enter one result; an earlier one stays, unless it was a failure.
+        """Enter one ``row``, a result; an earlier one stays, unless it was a failure.
 
         With ``replace`` it stays only where the new one is a failure. Either is done in one transaction: at
         no moment is there no result, or two.
@@ -207,7 +207,7 @@ class Store:
             self._connection.execute(f"INSERT OR IGNORE INTO results VALUES ({marks}, NULL)", values)
 
     def unverified(self, limit: int) -> list[tuple[str, dict[str, Any]]]:
-        """Return certificates that the verifier has not seen, with their keys."""
+        """Return up to ``limit`` certificates that the verifier has not seen, with their keys."""
         with self._errors():
             found = self._connection.execute(
                 "SELECT key, certificate FROM results WHERE verified IS NULL AND status != ? LIMIT ?",

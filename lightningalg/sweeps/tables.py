@@ -29,6 +29,13 @@ def export(rows: Iterable[Mapping[str, Any]], path: Path) -> int:
         For another ending.
     MissingExtraError
         For Parquet without pyarrow.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export([], Path(folder) / "t.csv")
+    0
     """
     found = list(rows)
     if path.suffix == ".csv":

@@ -24,7 +24,18 @@ EXACT, PROBABILISTIC = "exact", "probabilistic"
 
 
 def weakest(strengths: Sequence[str]) -> str:
-    """Return the weakest of the status words; ``exact`` for none."""
+    """Return the weakest of the status words; ``exact`` for none.
+
+    Parameters
+    ----------
+    strengths
+        Status words.
+
+    Examples
+    --------
+    >>> weakest(["exact", "probabilistic"]), weakest([])
+    ('probabilistic', 'exact')
+    """
     return PROBABILISTIC if PROBABILISTIC in strengths else EXACT
 
 
@@ -117,7 +128,7 @@ class DegreeReport:
         return weakest([f.strength for f in self.fields])
 
     def to_json(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the counts, and up to 20 fields."""
+        """Return the counts, and up to 20 fields with the parameters' ``names``."""
         return {
             "degree": self.degree,
             "unknowns": self.unknowns,
@@ -226,6 +237,10 @@ class SymmetryReport:
 
         return verdict(self)
 
+    def __repr__(self) -> str:
+        explained = f"{self.explained_rank} of {self.kernel_dimension} dimensions explained"
+        return f"<SymmetryReport {self.algebra}, {explained} ({self.strength}): {self.network}>"
+
     def _repr_html_(self) -> str:
         from lightningalg.display import html_table
 
@@ -297,5 +312,11 @@ class SymmetryReport:
 
 
 def probability(log2_failure: float | None) -> float | None:
-    """Return the failure probability as a number, ``None`` where nothing can fail."""
+    """Return ``2^log2_failure``, the failure probability; ``None`` where nothing can fail.
+
+    Examples
+    --------
+    >>> probability(-3.0), probability(None)
+    (0.125, None)
+    """
     return None if log2_failure is None else RandomCheck(True, log2_failure).failure_probability

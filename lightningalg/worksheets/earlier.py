@@ -17,9 +17,9 @@ _MAX_BYTES = 256 * 2**20
 def with_earlier(summary: Mapping[str, Any], path: Path, worksheets: Iterable[Worksheet]) -> dict[str, Any]:
     """Return a summary with the claims of the same worksheets that an earlier run wrote to ``path``.
 
-    They are marked ``"earlier": true``. A claim that its worksheet states otherwise by now, or whose certificate
-    files have gone, is left out; ``left_out`` names those of which nothing is known. ``complete`` says that no
-    run of what is there was interrupted.
+    They are marked ``"earlier": true``. A claim that its worksheet states otherwise by now, or whose
+    certificate files have gone, is left out; ``left_out`` names those of which nothing is known. ``complete``
+    says that no run of what is there was interrupted.
     """
     old = _read(path)
     present = {(claim["worksheet"], claim["id"]): dict(claim) for claim in summary["claims"]}
@@ -51,7 +51,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _holds(entry: Mapping[str, Any], claim: Any, folder: Path) -> bool:
-    """Whether an earlier entry is about the same statement, for the same instances, and its files are there."""
+    """Whether an earlier entry is about the same statement and instances, and its files are there."""
     same = all(
         entry.get(name) == value
         for name, value in (

@@ -20,6 +20,11 @@ def library_folder() -> Path:
     ------
     InputError
         If the installation has lost them.
+
+    Examples
+    --------
+    >>> (library_folder() / "single-layer.toml").is_file()
+    True
     """
     for folder in _FOLDERS:
         if any(folder.glob("*.toml")):
@@ -34,6 +39,11 @@ def find_worksheets(names: Sequence[str]) -> list[Path]:
     ------
     InputError
         If there is no such worksheet; lists the known names.
+
+    Examples
+    --------
+    >>> [path.name for path in find_worksheets(["single-layer"])]
+    ['single-layer.toml']
     """
     if not names:
         return sorted(library_folder().glob("*.toml"))

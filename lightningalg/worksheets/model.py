@@ -41,7 +41,7 @@ _KEY = re.compile(r"[^/\x00-\x1f]{1,100}/[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _WORKSHEET_FIELDS = {"title", "source", "prose", "claim", *TRANSLATIONS}
 _CLAIM_FIELDS = {
     "id", "kind", "title", "statement", "source", "prose", "hypotheses", "expected", "check", "relation",
-    "uses", "network", "grid", "where", "instances", "verdict", "counterexamples",
+    "uses", "network", "grid", "where", "instances", "verdict", "counterexamples", "paper",
     *TRANSLATIONS,
 }  # fmt: skip
 #: what a claim may declare as its outcome; without a declaration the first two are wanted
@@ -86,7 +86,8 @@ class Claim:
 
     ``declared`` is the verdict that the worksheet documents: a statement of the literature may be refuted,
     and the worksheet shows by which instances. ``""``: it is to be certified. ``counterexamples`` is the
-    number of refuted instances, where the worksheet says it.
+    number of refuted instances, where the worksheet says it. ``paper``: the ids of the statements (in
+    ``worksheets/paper/statements.toml``) that it settles.
     """
 
     id: str
@@ -104,6 +105,7 @@ class Claim:
     declared: str = ""
     counterexamples: int | None = None
     translations: Mapping[str, Words] = field(default_factory=dict)
+    paper: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,12 @@ def read_worksheet(path: str | Path) -> Worksheet:
     References
     ----------
     README, "Own claims"; ``worksheets/*.toml``.
+
+    Examples
+    --------
+    >>> from lightningalg.worksheets.library import find_worksheets
+    >>> read_worksheet(find_worksheets(["single-layer"])[0]).claims[0].kind
+    'degrees'
     """
     path = file_path(path, "worksheet")
     text = read_text(path, what="worksheet", max_bytes=MAX_BYTES)
@@ -191,7 +199,7 @@ def _claim_body(table: Mapping[str, Any], name: str, folder: Path) -> Claim:
         name, kind, text_of(table, "title", default=name), text_of(table, "statement"),
         text_of(table, "source"), text_of(table, "prose"), hypotheses, shown(table.get("expected", ""), 2000),
         check, relation == "differs", instances, _uses(table), *_declared(table, len(instances)),
-        translations=translations_of(table, len(hypotheses)),
+        translations=translations_of(table, len(hypotheses)), paper=_paper(table),
     )  # fmt: skip
 
 
@@ -201,6 +209,15 @@ def _uses(table: Mapping[str, Any]) -> tuple[str, ...]:
     for name in names:
         if not isinstance(name, str) or not _KEY.fullmatch(name):
             raise InputError(f'"uses" has {shown(name, 40)!r}: accepted are texts "worksheet/claim"')
+    return tuple(names)
+
+
+def _paper(table: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the statements of the paper that a claim settles."""
+    names = list_of(table, "paper")
+    for name in names:
+        if not isinstance(name, str) or not _ID.fullmatch(name):
+            raise InputError(f'"paper" has {shown(name, 40)!r}: accepted are ids of statements')
     return tuple(names)
 
 
@@ -380,7 +397,15 @@ def _size(value: Any, variables: Mapping[str, int]) -> Any:
 
 
 def standard_variables(network: Network) -> dict[str, int]:
-    """Return ``tokens``, ``layers``, ``hidden`` (sum of hidden widths), ``d0``, ..., ``a1``, ..."""
+    """Return ``tokens``, ``layers``, ``hidden`` (sum of hidden widths), ``d0``, ..., ``a1``, ...
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> found = standard_variables(la.lightning((4, 2, 4), (2, 1)))
+    >>> found["layers"], found["hidden"], found["d1"], found["a2"]
+    (2, 2, 2, 1)
+    """
     standard = family(network)
     if standard is None:
         return {"tokens": network.tokens}

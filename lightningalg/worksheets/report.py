@@ -49,6 +49,8 @@ def read_report(
 
     Parameters
     ----------
+    title
+        Of the report.
     slices
         Also draw slices of single layers, if matplotlib is installed.
     progress
@@ -91,6 +93,12 @@ def proofs_of(folder: Path) -> list[Path]:
     ------
     InputError
         As ``read_report``.
+
+    Examples
+    --------
+    >>> proofs_of(Path("/nowhere"))
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: summary of a run /nowhere/summary.json: No such file or directory
     """
     path = folder / SUMMARY
     summary = read_json(path, what="summary of a run", integers_only=False)

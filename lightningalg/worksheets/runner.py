@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -27,7 +27,14 @@ from lightningalg.render.latex import known_language, render_proof
 from lightningalg.worksheets.claim_text import claim_text
 from lightningalg.worksheets.earlier import with_earlier
 from lightningalg.worksheets.model import Claim, Instance, Worksheet
+from lightningalg.worksheets.statements import (
+    check_statements,
+    statement_table,
+    table_csv,
+    table_markdown,
+)
 from lightningalg.worksheets.tables import claim_table, instance_table, run_table
+from lightningalg.worksheets.translations import translations_to_json
 from lightningalg.worksheets.verdict import OPEN, REFUTED, claim_verdict, is_declared, judge, worst
 
 #: certificates checked by one call of the verifier
@@ -61,6 +68,9 @@ class InstanceResult:
     verified: bool | None = None
     skipped: bool = False
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        return f"<InstanceResult {self.task.instance}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
         return instance_table(self)
@@ -113,8 +123,11 @@ class ClaimResult:
         return sum(result.seconds for result in self.instances)
 
     def count(self, verdict: str) -> int:
-        """Number of instances with that verdict."""
+        """Return the number of instances with that verdict."""
         return sum(result.verdict == verdict for result in self.instances)
+
+    def __repr__(self) -> str:
+        return f"<ClaimResult {self.claim.id}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
         return claim_table(self)
@@ -128,6 +141,9 @@ class Run:
     claims: list[ClaimResult]
     seconds: float = 0.0
     complete: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Run of {len(self.claims)} claims: {self.verdict}>"
 
     def _repr_html_(self) -> str:
         return run_table(self)
@@ -159,6 +175,8 @@ class Run:
                     "expected": result.claim.expected,
                     "check": result.claim.check.text if result.claim.check else "",
                     "uses": list(result.claim.uses),
+                    "paper": list(result.claim.paper),
+                    "translations": translations_to_json(result.claim.translations),
                     "verdict": result.verdict,
                     "declared": result.claim.declared or "certified",
                     "as_declared": result.as_declared,
@@ -168,7 +186,27 @@ class Run:
                     "instances": [instance.to_json(self.out) for instance in result.instances],
                 }
             )
-        return {"complete": self.complete, "seconds": round(self.seconds, 3), "claims": claims}
+        return {
+            "complete": self.complete,
+            "seconds": round(self.seconds, 3),
+            "claims": claims,
+            "worksheets": _words_of(result.worksheet for result in self.claims),
+            "table": statement_table(claims),
+        }
+
+
+def _words_of(worksheets: Iterable[Worksheet]) -> list[dict[str, Any]]:
+    """Return the words of worksheets, each once, as ``summary.json`` holds them."""
+    return [
+        {
+            "name": name,
+            "title": sheet.title,
+            "source": sheet.source,
+            "prose": sheet.prose,
+            "translations": translations_to_json(sheet.translations),
+        }
+        for name, sheet in {sheet.name: sheet for sheet in worksheets}.items()
+    ]
 
 
 #: told (instances finished, all instances, what is being done)
@@ -186,10 +224,12 @@ def run_worksheets(
     lang: str = "en",
     progress: Progress = lambda done, total, what: None,
 ) -> Run:
-    """Certify every instance of every claim, verify the certificates, write them, proofs and a summary.
+    """Return the results of all claims: every instance is certified, and every certificate verified.
 
-    Writes ``out/<worksheet>/<claim>/<instance>.json``, ``out/<worksheet>/<claim>.tex`` and
-    ``out/summary.json``.
+    Certificates, proofs and a summary are written.
+
+    Writes ``out/<worksheet>/<claim>/<instance>.json``, ``out/<worksheet>/<claim>.tex``,
+    ``out/summary.json``, and the table of statements as ``out/table.md`` and ``out/table.csv``.
     Instances whose certificate is already there for the same network, kind and seed are not computed
     again (but verified). On Ctrl-C what is finished stays, with a summary of it.
 
@@ -217,6 +257,17 @@ def run_worksheets(
     ------
     InputError
         If a claim id or the language is unknown, or the folder cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from lightningalg.worksheets.library import find_worksheets
+    >>> from lightningalg.worksheets.model import read_worksheet
+    >>> sheet = read_worksheet(find_worksheets(["symmetries"])[0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = run_worksheets([sheet], out=folder, claims=["intra-layer"], jobs=1)
+    >>> run.claims[0].verdict
+    'certified'
     """
     start = time.perf_counter()
     known_language(lang)
@@ -257,7 +308,11 @@ def run_worksheets(
         summary = run.to_json()
         if claims:  # what earlier runs found of the other claims stays
             summary = with_earlier(summary, out / "summary.json", worksheets)
+            summary["worksheets"] = _words_of(worksheets)
+            summary["table"] = statement_table(summary["claims"])
         write_atomically(out / "summary.json", pretty_json(summary) + "\n")
+        write_atomically(out / "table.md", table_markdown(summary["table"]))
+        write_atomically(out / "table.csv", table_csv(summary["table"]))
     return run
 
 
@@ -286,6 +341,7 @@ def _select(
     selected = []
     for worksheet in worksheets:
         for claim in worksheet.claims:
+            check_statements(claim.id, claim.paper)
             if not wanted or claim.id in wanted:
                 tasks = [_task(worksheet, claim, instance, out, seed, force) for instance in claim.instances]
                 results = [
@@ -310,7 +366,23 @@ Outcome = tuple[Task, dict[str, Any] | None, str, bool, float]
 
 
 def certify_task(task: Task) -> Outcome:
-    """Certify one instance; runs in a worker process, which may be ended at any time: it writes nothing."""
+    """Return what became of one instance.
+
+    Runs in a worker process, which may be ended at any time: it writes nothing.
+
+    Parameters
+    ----------
+    task
+        What to certify.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> table = la.lightning((2, 2), (1,)).to_json()
+    >>> task = Task("sheet", "claim", "2-2", "dimension", table, "0", "absent.json", True)
+    >>> certify_task(task)[1]["claim"]["value"]
+    6
+    """
     start = time.perf_counter()
     existing = None if task.force else _existing(task)
     if existing is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from lightningalg.errors import InputError
@@ -45,6 +45,17 @@ def translations_of(table: Mapping[str, Any], hypotheses: int | None = None) -> 
                 found[lang] = _words(table[lang], hypotheses)
             except InputError as error:
                 raise InputError(f'"{lang}": {error}') from None
+    return found
+
+
+def translations_to_json(translations: Mapping[str, Words]) -> dict[str, dict[str, Any]]:
+    """Return translations as ``summary.json`` holds them: by language, without empty texts."""
+    found: dict[str, dict[str, Any]] = {}
+    for lang, words in translations.items():
+        table = asdict(words)
+        found[lang] = {
+            key: list(text) if key == "hypotheses" else text for key, text in table.items() if text
+        }
     return found
 
 

@@ -17,6 +17,17 @@ def judge(claim: Claim, instance: Instance, quantity: str, proved: Mapping[str, 
 
     ``proved`` holds what the certificate proves; ``None`` is unknown, and then a claim is open unless
     proved bounds exclude it. A claim without ``expected`` and ``check`` says that the quantity is known.
+
+    Examples
+    --------
+    >>> from lightningalg.worksheets.library import find_worksheets
+    >>> from lightningalg.worksheets.model import read_worksheet
+    >>> claims = read_worksheet(find_worksheets(["single-layer"])[0]).claims
+    >>> claim = next(claim for claim in claims if claim.id == "dimension")
+    >>> instance = claim.instances[0]
+    >>> right = judge(claim, instance, "dimension", {"dimension": instance.expected})
+    >>> right, judge(claim, instance, "dimension", {"dimension": None})
+    ('certified', 'open')
     """
     if instance.expected is None and claim.check is None:
         return CERTIFIED if proved.get(quantity) is not None else OPEN
@@ -43,7 +54,18 @@ def _compare(expected: int, quantity: str, proved: Mapping[str, int | None]) -> 
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """Return ``refuted`` if one is refuted, else ``open`` if one is open, else ``certified``."""
+    """Return ``refuted`` if one is refuted, else ``open`` if one is open, else ``certified``.
+
+    Parameters
+    ----------
+    verdicts
+        Of several instances.
+
+    Examples
+    --------
+    >>> worst(["certified", "open"]), worst([])
+    ('open', 'certified')
+    """
     found = set(verdicts)
     return REFUTED if REFUTED in found else OPEN if OPEN in found else CERTIFIED
 
@@ -52,6 +74,19 @@ def claim_verdict(claim: Claim, verdicts: Iterable[str]) -> str:
     """Return the verdict of a claim from those of its instances.
 
     Hypotheses that no formula tests leave it ``certified with hypotheses``.
+
+    Parameters
+    ----------
+    verdicts
+        Of its instances.
+
+    Examples
+    --------
+    >>> from lightningalg.worksheets.library import find_worksheets
+    >>> from lightningalg.worksheets.model import read_worksheet
+    >>> claim = read_worksheet(find_worksheets(["single-layer"])[0]).claims[0]
+    >>> claim_verdict(claim, ["certified", "refuted"])
+    'refuted'
     """
     verdict = worst(verdicts)
     untested = any(hypothesis.check is None for hypothesis in claim.hypotheses)

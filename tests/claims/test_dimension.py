@@ -385,7 +385,8 @@ def test_bad_arguments():
         ({"prime": 9}, "9 is not a prime"), ({"seed": "a b"}, "seed 'a b'"),
         ({"engine": "gap"}, "accepted are auto"),
         ({"primes": 0}, "primes is 0"), ({"primes": "2"}, "primes is 2"),
-        ({"max_memory": 0}, "more than the limit of 0 GiB"),
+        ({"max_memory": 0}, "max_memory is 0, an int: accepted are positive"),
+        ({"max_memory": 1e-9}, "more than the limit of 1e-09 GiB"),
     ]:  # fmt: skip
         with pytest.raises(InputError, match=message):
             la.dimension(network, **options)

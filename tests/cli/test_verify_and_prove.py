@@ -219,10 +219,14 @@ def test_doctor(capfd):
         assert part["works"] is False or part["version"] is not None
         assert part["version"] is not None or part["advice"]
     shown = call(capfd, "doctor")
-    assert shown.code == 0
+    lines = shown.out.splitlines()
+    assert shown.code == 0 and len(lines) == 10
     for name, part in parts.items():
-        (line,) = [row for row in shown.out.splitlines() if row.split()[1] == name]
-        assert line.startswith("ok" if part["works"] else ("broken" if part["version"] else "missing"))
+        (line,) = [row for row in lines[1:-1] if f" {name} {part['version'] or 'missing'}" in row]
+        if not part["works"]:
+            assert line.startswith(("broken", "missing")) and part["advice"] in line
+            assert name in lines[-1]
+    assert ("everything but" in lines[-1]) is not all(part["works"] for part in parts.values())
 
 
 def test_verifier_copied_elsewhere_agrees(tmp_path, good):

@@ -12,7 +12,7 @@ from lightningalg.engines.child_process import Limits
 from lightningalg.engines.choose import first_answer, ideal_engine
 from lightningalg.engines.flint_ideal_engine import FlintIdeals
 from lightningalg.engines.ideal_data import Ideal
-from lightningalg.engines.inventory import SETTINGS, _program, _try_engine, inventory
+from lightningalg.engines.inventory import SETTINGS, _program, inventory
 from lightningalg.errors import (
     EngineAnswerError,
     EngineCrashedError,
@@ -162,7 +162,7 @@ def test_auto_names_the_engine_that_failed_and_its_substitute(fake):
 
 def test_the_self_test_sees_a_canned_answer(fake):
     fake("singular", "print('begin answer\\nx2-3\\nx1-9\\nend answer')")
-    part = _program("Singular", "passagemath-singular", "demo", _try_engine("singular"))
+    part = _program("Singular", "passagemath-singular", "demo", "singular")
     assert not part.works and "self-test" in part.advice
 
 

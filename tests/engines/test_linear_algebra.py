@@ -498,13 +498,11 @@ PANELS = [
 
 @pytest.fixture
 def threads_for_everything(monkeypatch):
-    """Look-ahead with helpers on the smallest matrices, in pieces of two columns."""
+    """Look-ahead with helpers on the smallest matrices."""
     if not blocked_engine.BLAS_LIMIT.available():
         pytest.skip("BLAS cannot be limited: no helpers")
     monkeypatch.setattr(blocked_engine, "_WORTH_LIMIT", 0)
     monkeypatch.setattr(blocked_elimination, "WORTH_THREADS", 0)
-    monkeypatch.setattr(blocked_elimination, "_WORTH_SHARING", 0)
-    monkeypatch.setattr(blocked_elimination, "_NARROWEST", 2)
 
 
 @pytest.mark.parametrize("panels", PANELS)
@@ -589,24 +587,50 @@ def test_an_error_in_a_thread_ends_all(monkeypatch, large, panels, where):
 
 @needs_numba
 def test_large_float32_matrices_are_checked():
-    """Large enough for the copy that two threads make with compiled code."""
+    """Large enough for two threads, which copy with compiled code while the first panel is factored."""
     matrix = fast_low_rank(np.random.default_rng(5), 800, 800, 30, LARGEST)
     engine = BlockedElimination(2, "numba")
     assert engine.rank(matrix, LARGEST) == 30
-    far = matrix.copy()
-    far[700:, 50:] += LARGEST * np.sign(-far[700:, 50:])  # other representatives, exact in float32
-    assert engine.rank_profile(far, LARGEST) == engine.rank_profile(matrix, LARGEST)
-    for value in (0.5, np.nan, np.inf):
+    # other representatives, exact in float32, in almost every column or only in the last
+    for first in (50, 799):
+        far = matrix.copy()
+        far[700:, first:] += LARGEST * np.sign(-far[700:, first:])
+        assert engine.rank_profile(far, LARGEST) == engine.rank_profile(matrix, LARGEST)
+        assert engine.minor(far, LARGEST) == engine.minor(matrix, LARGEST)
+        assert np.array_equal(engine.nullspace(far, LARGEST), engine.nullspace(matrix, LARGEST))
+    for value, column in ((0.5, 3), (np.nan, 64), (np.inf, 799), (-np.inf, 0)):
         bad = matrix.copy()
-        bad[790, 3] = value
-        with pytest.raises(InputError, match="at row 790, column 3; accepted: integers"):
+        bad[795, 5] = 1.5  # the first in order of rows is named, whichever thread meets one first
+        bad[790, column] = value
+        with pytest.raises(InputError, match=f"at row 790, column {column}; accepted: integers"):
             engine.rank(bad, LARGEST)
+
+
+@needs_numba
+def test_panels_of_the_first_cell_and_columns_that_end_at_borders():
+    """Widths around one cell (64), one panel (128) and both, with right-hand sides behind them."""
+    reference, rng = FlintLinearAlgebra(), np.random.default_rng(8)
+    for columns in (63, 64, 65, 127, 128, 129, 191, 192, 193, 320, 321):
+        matrix = fast_low_rank(rng, 210, columns, min(columns - 1, 200), LARGEST)
+        matrix[:, rng.integers(0, columns, 2)] = 0
+        expected = reference.minor(matrix, LARGEST)
+        right = matrix[:, :2] + 1
+        solution = reference.solve(matrix, right, LARGEST)
+        for threads in (1, 2, 3):
+            engine = BlockedElimination(threads, "numba")
+            assert engine.minor(matrix, LARGEST) == expected
+            x = engine.solve(matrix, right, LARGEST)
+            assert (x is None) == (solution is None) and (x is None or np.array_equal(x, solution))
+            consistent = matrix @ np.eye(columns, 1, dtype=np.float32)
+            assert np.array_equal(
+                engine.solve(matrix, consistent, LARGEST), reference.solve(matrix, consistent, LARGEST)
+            )
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
 def test_overwrite_saves_a_copy(kernels):
     engine = BlockedElimination(kernels=kernels)
-    matrix = fast_low_rank(np.random.default_rng(2), 1500, 1500, 20, LARGEST)
+    matrix = fast_low_rank(np.random.default_rng(2), 2600, 2600, 20, LARGEST)  # beyond the memory kept
     engine.rank(matrix, LARGEST)
     peaks = []
     for overwrite in (False, True):

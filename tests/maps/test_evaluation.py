@@ -173,9 +173,9 @@ def test_shapes_are_checked():
         with pytest.raises(ShapeError, match=rf"shape {len(X)} x {len(X[0])}, but the network takes 2 x 2"):
             phi(theta, X)
     for X in ([1, 2], ["12", "34"], 5, [], "12"):
-        with pytest.raises(ShapeError, match="list of rows"):
+        with pytest.raises(ShapeError, match=r"accepted are (lists|matrices)"):
             phi(theta, X)
-    with pytest.raises(ShapeError, match="rows of equal length"):
+    with pytest.raises(ShapeError, match="accepted are rows of one length"):
         phi(theta, [[1, 2], [3]])
     for count in (0, 9, 11):
         with pytest.raises(ShapeError, match=f"{count} values for 10 parameters"):

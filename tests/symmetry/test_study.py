@@ -221,7 +221,7 @@ def test_wrong_arguments():
     network = la.lightning((3, 2, 3), (2, 2))
     with pytest.raises(TooLargeError, match=r"32 parameters.*limit of 20.*--max-parameters"):
         study(network, max_parameters=20)
-    with pytest.raises(InputError, match="degree 4"):
+    with pytest.raises(InputError, match="degree is 4: accepted are integers from 1 to 3"):
         study(network, degree=4)
     with pytest.raises(InputError, match="seed"):
         study(network, seed="no spaces")

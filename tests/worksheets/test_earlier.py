@@ -92,7 +92,8 @@ def test_what_is_stated_otherwise_by_now_goes(tmp_path, sheet, capfd):
 @pytest.mark.parametrize(
     "text",
     ["", "[]", "[" * 100_000, '{"claims": 1, "complete": true}', '{"claims": [1, {}], "complete": 1}', "{}",
-     '{"complete": true, "claims": [{"worksheet": "sheet", "id": "one", "kind": "dimension", "instances": 3}]}'],
+     '{"complete": true, "claims": [{"worksheet": "sheet", "id": "one", "kind": "dimension",'
+     ' "instances": 3}]}'],
 )  # fmt: skip
 def test_a_damaged_summary_is_no_obstacle(tmp_path, sheet, text):
     assert merged(tmp_path, sheet, text)["claims"] == []

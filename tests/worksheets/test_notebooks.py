@@ -128,7 +128,7 @@ SHOWN = {
     "fibres": [
         "identifiable up to scaling",
         "two orbits of the scalings",
-        "('orbits', 1, 2)",
+        "('identifiable', 1, 2)",
         "gl_2</th>",
         "(False, True)",
     ],

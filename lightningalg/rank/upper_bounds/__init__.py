@@ -36,5 +36,12 @@ def upper_bounds(network: Network) -> list[UpperBound]:
 
 
 def best_upper_bound(network: Network) -> UpperBound:
-    """Return the smallest upper bound; ``parameters`` always applies."""
+    """Return the smallest upper bound; ``parameters`` always applies.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> best_upper_bound(la.lightning((2, 2), (1,))).value
+    6
+    """
     return upper_bounds(network)[0]

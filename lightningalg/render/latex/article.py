@@ -2,6 +2,7 @@ r"""One self-contained article from certificates."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ MOST_IN_FULL = 4  # more instances of a kind than this become a table
 
 
 @dataclass(frozen=True, slots=True)
-class _Document:
+class Document:
     """Everything the templates read."""
 
     title: str
@@ -57,6 +58,7 @@ class _Document:
     others: tuple[AbstractInstance, ...]
     verdict_counts: tuple[tuple[str, int], ...]
     strengths: tuple[str, ...]
+    book: bool = False  # it is, or is a part of, a book about a run
 
     @property
     def sections(self) -> list[tuple[Kind, list[AbstractInstance]]]:
@@ -310,12 +312,25 @@ def render_proof(
     The result depends on the arguments alone. ``lang`` is one of
     ``LANGUAGES``: ``"en"`` or ``"es"``.
 
+    Parameters
+    ----------
+    certificates
+        JSON objects.
+    title, claim
+        What stands above them; by default what they certify.
+
     Raises
     ------
     InputError
         If a certificate is malformed, or its numbers do not add up, or the language is unknown.
     UnsupportedError
         If one is of a kind or method that cannot be printed.
+
+    Examples
+    --------
+    >>> render_proof([])
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: a proof needs at least one certificate
     """
     if not certificates:
         raise InputError("a proof needs at least one certificate")
@@ -325,14 +340,32 @@ def render_proof(
 
 def _render(certificates: Sequence[Mapping[str, Any]], title: str | None, claim: ClaimText | None) -> str:
     """Return the article in the current language."""
-    found = [_read(certificate, i, claim) for i, certificate in enumerate(certificates, start=1)]
+    return without_marks(filled("article.tex.j2", document_of(certificates, title, claim)))
+
+
+def document_of(
+    certificates: Sequence[Mapping[str, Any]],
+    title: str | None,
+    claim: ClaimText | None,
+    *,
+    first: int = 1,
+    book: bool = False,
+    instances: Sequence[Any] | None = None,
+) -> Document:
+    """Return what templates read about certificates, which are numbered from ``first``.
+
+    ``instances``: their printable forms, if they have been read already.
+    """
+    found = instances
+    if found is None:
+        found = [_read(certificate, i, claim) for i, certificate in enumerate(certificates, start=first)]
     dimensions = tuple(x for x in found if isinstance(x, Instance))
     degrees = tuple(x for x in found if isinstance(x, DegreeInstance))
     identities = tuple(x for x in found if isinstance(x, IdentityInstance))
     others = tuple(x for x in found if not isinstance(x, Instance | DegreeInstance | IdentityInstance))
     heading = title or (claim.title if claim else "") or title_of(dimensions, degrees, identities, others)
     verdicts = [x.verdict for x in found if x.verdict]
-    document = _Document(
+    return Document(
         title=heading,
         pdf_title=plain_ascii(heading) if current_language() == "en" else plain_latin(heading),
         claim=printed(claim) if claim else None,
@@ -345,8 +378,12 @@ def _render(certificates: Sequence[Mapping[str, Any]], title: str | None, claim:
             (status(verdict, count), count) for verdict, count in sorted(Counter(verdicts).items())
         ),
         strengths=tuple(sorted({status(words(certificate.get("strength"))) for certificate in certificates})),
+        book=book,
     )
-    template = environment(current_language()).get_template("article.tex.j2")
+
+
+def filled(name: str, document: Document, **more: Any) -> str:
+    """Return a template of the current language, filled in; its marks are still there."""
     tools = {
         "typewriter": typewriter,
         "room": _room,
@@ -354,7 +391,31 @@ def _render(certificates: Sequence[Mapping[str, Any]], title: str | None, claim:
         "status": status,
         "verbatim": verbatim,
     }
-    return template.render(doc=document, most_in_full=MOST_IN_FULL, **tools)
+    template = environment(current_language()).get_template(name)
+    return template.render(doc=document, most_in_full=MOST_IN_FULL, **tools, **more)
+
+
+#: lines of templates that say what follows: theory, which a book has once; particular results, which it has
+#: for each claim; or what belongs to both
+_MARK = re.compile(r"^%%% (general|particular|always)\n", re.MULTILINE)
+
+
+def without_marks(text: str) -> str:
+    """Return an article: general and particular parts as they follow each other."""
+    return _MARK.sub("", text)
+
+
+def parts(text: str, wanted: str) -> str:
+    """Return the parts of filled templates that are marked ``wanted`` or ``always``.
+
+    Examples
+    --------
+    >>> parts("%%% general\\nlemma\\n%%% always\\nheading\\n%%% particular\\nresult\\n", "particular")
+    'heading\\nresult\\n'
+    """
+    _, *pieces = _MARK.split(text)
+    marked = zip(pieces[::2], pieces[1::2], strict=True)
+    return "".join(piece for mark, piece in marked if mark in (wanted, "always"))
 
 
 def _room(rows: Sequence[Any]) -> int:

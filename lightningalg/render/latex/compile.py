@@ -32,6 +32,11 @@ class LatexError(LightningAlgError):
 def overfull_boxes(log_text: str) -> list[float]:
     r"""Return by how many points each overfull ``\hbox`` of a log is too wide.
 
+    Parameters
+    ----------
+    log_text
+        Of one run of LaTeX.
+
     Examples
     --------
     >>> overfull_boxes("Overfull \\hbox (3.5pt too wide) in paragraph at lines 1--2")
@@ -59,7 +64,18 @@ def compile_pdf(tex_path: str | Path, *, timeout: float = 120.0) -> Path:
 
 
 def compile_with_log(tex_path: str | Path, *, timeout: float = 120.0) -> tuple[Path, str]:
-    """Do what ``compile_pdf`` does and return the log of the last run too."""
+    """Do what ``compile_pdf`` does and return the log of the last run too.
+
+    Parameters
+    ----------
+    tex_path, timeout
+        As of ``compile_pdf``.
+
+    Raises
+    ------
+    MissingExtraError, InputError, LatexError
+        As of ``compile_pdf``.
+    """
     source = Path(tex_path)
     try:
         text = source.read_bytes()

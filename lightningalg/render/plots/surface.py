@@ -98,6 +98,12 @@ def draw_slice(picture: AbstractSlice, form: str, *, caption: bool = True) -> by
         If the format is unknown.
     MissingExtraError
         If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> draw_slice(None, "gif")
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: picture format 'gif': accepted are svg, png
     """
     if form not in FORMATS:
         raise InputError(f"picture format {form[:20]!r}: accepted are {', '.join(FORMATS)}")

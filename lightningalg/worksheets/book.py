@@ -1,0 +1,213 @@
+"""From the folder of a run to its book: what is read is untrusted, and only what is valid is printed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from lightningalg.certificates.checker import check_files, explain
+from lightningalg.certificates.files import read_certificate, read_json
+from lightningalg.errors import InputError, LightningAlgError
+from lightningalg.render.latex import ClaimText
+from lightningalg.render.latex.book import Book, BookCertificate, BookClaim, Chapter
+from lightningalg.worksheets.report import SUMMARY
+from lightningalg.worksheets.report_files import inside, leads_out
+
+#: certificates that one book may have: beyond, LaTeX takes many minutes
+MAX_CERTIFICATES = 20_000
+_BATCH = 64
+
+
+def field_of(table: Any, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
+    """Return a field of a summary.
+
+    Raises
+    ------
+    InputError
+        If it is not of an accepted type, or ``table`` is no object.
+    """
+    if not isinstance(table, Mapping):
+        raise InputError(f"{what} is no object")
+    value = table.get(key, default)
+    accepted = kind if isinstance(kind, tuple) else (kind,)
+    if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
+        names = " or ".join("nothing" if t is type(None) else t.__name__ for t in accepted)
+        raise InputError(f'"{key}" of {what} is {str(value)[:40]!r}: accepted is {names}')
+    return value
+
+
+class NotValidError(LightningAlgError):
+    """A certificate of the run is not accepted by the verifier."""
+
+
+def read_book(
+    folder: Path,
+    *,
+    title: str = "",
+    lang: str = "en",
+    progress: Callable[[int, int, str], None] = lambda done, total, what: None,
+) -> Book:
+    """Return the book of the run in ``folder``: every certificate is verified again.
+
+    Words of worksheets are taken in the language ``lang``, where they are there, else in English.
+
+    Raises
+    ------
+    InputError
+        Naming file and field, if there is no run, its summary is not one, or a certificate is not the one
+        that the run made.
+    NotValidError
+        If the verifier does not accept a certificate that the summary calls verified.
+    """
+    path = folder / SUMMARY
+    summary = read_json(path, what="summary of a run", integers_only=False)
+    try:
+        entries = field_of(summary, "claims", list, "the summary")
+        about = {
+            field_of(entry, "name", str, "a worksheet"): entry
+            for entry in field_of(summary, "worksheets", list, "the summary", [])
+        }
+        wanted = [_wanted(entry, folder) for entry in entries]
+    except InputError as error:
+        raise InputError(f"summary of a run {path}: {error}") from None
+    count = sum(map(len, wanted))
+    if count > MAX_CERTIFICATES:
+        raise InputError(f"summary of a run {path}: {count} certificates; a book may have {MAX_CERTIFICATES}")
+    _verify([file for files in wanted for file, _ in files], progress)
+    try:
+        claims = [_claim(entry, files, folder, lang) for entry, files in zip(entries, wanted, strict=True)]
+        names = list(dict.fromkeys(claim.worksheet for claim in claims))
+        if len({claim.key for claim in claims}) != len(claims):
+            raise InputError("two claims share their worksheet and id")
+        chapters = tuple(
+            _chapter(name, about.get(name, {}), [c for c in claims if c.worksheet == name], lang)
+            for name in names
+        )
+        table = field_of(summary, "table", dict, "the summary", {})
+        _check_table(table)
+    except InputError as error:
+        raise InputError(f"summary of a run {path}: {error}") from None
+    heading = title or (
+        chapters[0].title if len(chapters) == 1 else "The geometry of neural networks, certified"
+    )
+    return Book(heading, chapters, table)
+
+
+def _wanted(entry: Any, folder: Path) -> list[tuple[Path, str]]:
+    """Return file and hash of every certificate that the run's verifier has accepted."""
+    what = f"claim {str(field_of(entry, 'id', str, 'a claim'))[:60]}"
+    found = []
+    for instance in field_of(entry, "instances", list, what):
+        file = inside(folder, field_of(instance, "certificate", (str, type(None)), what), what)
+        if file is not None and leads_out(file, folder):
+            raise InputError(f"{file} is a link that leads out of the folder of the run")
+        if file is not None and instance.get("verified") is True:
+            found.append((file, field_of(instance, "sha256", str, what)))
+    return found
+
+
+def _verify(files: Sequence[Path], progress: Callable[[int, int, str], None]) -> None:
+    """Run the stand-alone verifier on all certificates, as many processes at a time as there are cores."""
+    batches = [files[start : start + _BATCH] for start in range(0, len(files), _BATCH)]
+    done = 0
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        try:
+            for batch, answers in zip(batches, pool.map(check_files, batches), strict=True):
+                for file, answer in zip(batch, answers, strict=True):
+                    if answer["verdict"] != "valid":
+                        raise NotValidError(f"{file} is {explain(answer)}; there is nothing to print")
+                done += len(batch)
+                progress(done, len(files), "verifying")
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _claim(entry: Mapping[str, Any], files: Sequence[tuple[Path, str]], folder: Path, lang: str) -> BookClaim:
+    name = field_of(entry, "id", str, "a claim")
+    what = f"claim {name[:60]}"
+
+    def text(key: str) -> str:
+        return str(field_of(entry, key, str, what, ""))
+
+    certificates, verdicts = [], {}
+    by_file = {str(file): sha256 for file, sha256 in files}
+    without = []
+    for instance in field_of(entry, "instances", list, what):
+        file = inside(folder, instance.get("certificate"), what)
+        verdict = field_of(instance, "verdict", str, what)
+        if file is None or str(file) not in by_file:
+            reason = field_of(instance, "reason", str, what, "")
+            without.append((field_of(instance, "name", str, what), verdict, reason[:600]))
+            continue
+        content = read_certificate(file)
+        if content["sha256"] != by_file[str(file)]:
+            raise InputError(f"{file} is not the certificate that the run made: run the worksheets again")
+        certificates.append(BookCertificate(content, file.relative_to(folder).as_posix()))
+        verdicts[content["sha256"]] = verdict
+    own = _translated(entry, lang, what)
+    original: dict[str, Any] = {
+        "title": text("title") or name,
+        "statement": text("statement"),
+        "source": text("source"),
+        "prose": text("prose"),
+        "hypotheses": _texts(entry, "hypotheses", what),
+    }
+    words = ClaimText(
+        id=name,
+        **{key: own.get(key) or value for key, value in original.items()},
+        expected=text("expected") or text("check"),
+        differs=text("relation") == "differs",
+        verdicts=verdicts,
+        english=frozenset(key for key in original if lang != "en" and not own.get(key)),
+    )
+    return BookClaim(
+        worksheet=field_of(entry, "worksheet", str, what), text=words, verdict=text("verdict"),
+        declared=text("declared") or "certified", certificates=tuple(certificates), without=tuple(without),
+        uses=tuple(str(key) for key in field_of(entry, "uses", list, what, [])),
+        proof=str(field_of(entry, "proof", (str, type(None)), what) or ""),
+    )  # fmt: skip
+
+
+def _texts(table: Mapping[str, Any], key: str, what: str) -> tuple[str, ...]:
+    return tuple(str(text) for text in field_of(table, key, list, what, []))
+
+
+def _translated(entry: Mapping[str, Any], lang: str, what: str) -> dict[str, Any]:
+    """Return the texts of a claim or worksheet in a language, those that there are."""
+    words = field_of(field_of(entry, "translations", dict, what, {}), lang, dict, what, {})
+    found: dict[str, Any] = {
+        key: field_of(words, key, str, what, "") for key in ("title", "statement", "source", "prose")
+    }
+    hypotheses = _texts(words, "hypotheses", what)
+    if len(hypotheses) == len(_texts(entry, "hypotheses", what)):
+        found["hypotheses"] = hypotheses
+    return found
+
+
+def _chapter(name: str, about: Mapping[str, Any], claims: Sequence[BookClaim], lang: str) -> Chapter:
+    own = _translated(about, lang, "a worksheet")
+    title, source, prose = (
+        own[key] or field_of(about, key, str, "a worksheet", "") for key in ("title", "source", "prose")
+    )
+    return Chapter(name, title or name, source, prose, tuple(claims))
+
+
+def _check_table(table: Mapping[str, Any]) -> None:
+    """Refuse a table without the fields that the book reads."""
+    for statement in field_of(table, "statements", list, "the table", []):
+        for key in ("part", "part_es", "text", "text_es", "where"):
+            field_of(statement, key, str, "a statement")
+        field_of(statement, "illustration", (str, type(None)), "a statement")
+        _check_rows(field_of(statement, "rows", list, "a statement"))
+    _check_rows(field_of(table, "others", list, "the table", []))
+
+
+def _check_rows(rows: Sequence[Any]) -> None:
+    for row in rows:
+        field_of(row, "worksheet", str, "a row")
+        field_of(row, "claim", str, "a row")
+        field_of(row, "seconds", (int, float), "a row")
