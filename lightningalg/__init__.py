@@ -1,6 +1,6 @@
 """Exact computer algebra for the geometry of neural-network function spaces.
 
-Build a network, ask for its exact polynomial map or the dimension of its neuromanifold::
+Build a network, ask for its exact polynomial map or the dimension of its neuromanifold:
 
     >>> import lightningalg as la
     >>> net = la.lightning(widths=(4, 2, 4), ranks=(2, 1), tokens=2)

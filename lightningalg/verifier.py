@@ -4820,6 +4820,8 @@ class SingularLocus:
     def equations(self, entry: dict[str, Any], stratum: StratumKey, where: str) -> None:
         """Polynomials that vanish on Y, with independent differentials, as many as the codimension."""
         layer = self.layer
+        count = layer.coefficients
+        require_supported(count <= 400, f"{where}: equations in {count} coefficients")
         names = [
             layer.key(i, x, y, g)
             for i in range(layer.e)
@@ -4827,7 +4829,6 @@ class SingularLocus:
             for y in range(x, layer.d)
             for g in range(layer.d)
         ]
-        require_supported(len(names) <= 400, f"{where}: equations in {len(names)} coefficients")
         point = layer.product(*representative(stratum), self.work)
         at = [Fraction(point.get(name, 0)) for name in names]
         generic = self.parametrisation(names)
@@ -5051,12 +5052,13 @@ def check_singular_locus(certificate: dict[str, Any], report: Report) -> str:
 def parse_form(value: Any, variables: int, what: str) -> SparseVector:
     """A sparse linear form: [variable, value], variables increasing, no zeros."""
     found: SparseVector = {}
+    last = -1
     for entry in array(value, "boundary", what):
         require(isinstance(entry, list) and len(entry) == 2, "boundary", f"{what}: {{}} is not a pair", entry)
         j = integer(entry[0], "boundary", f"variable in {what}", 0, variables - 1)
         x = integer(entry[1], "boundary", f"value in {what}", -MAX_PLAIN_INTEGER, MAX_PLAIN_INTEGER)
-        in_order = not found or j > max(found)
-        require(x != 0 and in_order, "boundary", f"{what}: a zero, or variables not increasing")
+        require(x != 0 and j > last, "boundary", f"{what}: a zero, or variables not increasing")
+        last = j
         found[j] = x
     return found
 
@@ -5985,6 +5987,7 @@ def check_invariants(certificate: dict[str, Any], report: Report) -> str:
 
 ORDER_NAMES = ("degrevlex", "deglex", "lex")
 MAX_VARIABLES = 1000  # of an ideal
+MAX_COMPONENTS = 300
 OrderKey = Callable[[Exponents], tuple[int, ...]]
 
 
@@ -6045,6 +6048,7 @@ class GroebnerSet:
 
     def remainder(self, p: Polynomial) -> Polynomial:
         """The remainder of p on division by the elements: no term is divisible by a leading monomial."""
+        self.work.spend(len(p) * self.width)
         rest, result = dict(p), {}
         queue = [(tuple(-k for k in self.key(e)), e) for e in rest]
         heapq.heapify(queue)
@@ -6281,6 +6285,7 @@ class IdealCertificate:
         plain = self.order == "degrevlex" and not self.eliminated
         require(plain, "components", "components need a basis for degrevlex")
         listed = array(self.claim["components"], "components", "components")
+        require_supported(len(listed) <= MAX_COMPONENTS, "{} components", len(listed))
         power = integer(self.witness["power"], "components", "power", 1, 64)
         primes = []
         for number, entry in enumerate(listed):

@@ -132,7 +132,7 @@ CALLS = {
     "layer_fibre": (layer_fibre, {"A": [[1, 2], [3, 6]], "V": [[1, 3], [2, 6]]}),
     "fibre_ideal": (fibre_ideal, {"fibre": layer_fibre([[1, 2], [3, 6]], [[1, 3], [2, 6]])}),
     "read_worksheet": (read_worksheet, {"path": "absent.toml"}),
-    "run_worksheets": (run_worksheets, {"worksheets": [], "out": "", "jobs": 1}),
+    "run_worksheets": (run_worksheets, {"worksheets": [], "out": "", "jobs": 1, "lang": "en"}),
     "check_files": (check_files, {"files": []}),
 }  # fmt: skip
 

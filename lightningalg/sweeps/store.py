@@ -140,7 +140,7 @@ class Store:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other sweeps from this store meanwhile: two of them would do the same work twice.
+        """Return a context that keeps other sweeps from this store: two would do the same work twice.
 
         Readers are not affected. The system ends this with the process, however that ends.
 
@@ -207,7 +207,7 @@ class Store:
             self._connection.execute(f"INSERT OR IGNORE INTO results VALUES ({marks}, NULL)", values)
 
     def unverified(self, limit: int) -> list[tuple[str, dict[str, Any]]]:
-        """Return certificates that the verifier has not seen, with their keys."""
+        """Return up to ``limit`` certificates that the verifier has not seen, with their keys."""
         with self._errors():
             found = self._connection.execute(
                 "SELECT key, certificate FROM results WHERE verified IS NULL AND status != ? LIMIT ?",

@@ -19,6 +19,10 @@ from lightningalg.worksheets.report_files import inside, leads_out
 #: certificates that one book may have: beyond, LaTeX takes many minutes
 MAX_CERTIFICATES = 20_000
 _BATCH = 64
+_TITLES = {
+    "en": "The geometry of neural networks, certified",
+    "es": "La geometría de las redes neuronales, certificada",
+}
 
 
 def field_of(table: Any, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
@@ -90,9 +94,7 @@ def read_book(
         _check_table(table)
     except InputError as error:
         raise InputError(f"summary of a run {path}: {error}") from None
-    heading = title or (
-        chapters[0].title if len(chapters) == 1 else "The geometry of neural networks, certified"
-    )
+    heading = title or (chapters[0].title if len(chapters) == 1 else _TITLES.get(lang, _TITLES["en"]))
     return Book(heading, chapters, table)
 
 

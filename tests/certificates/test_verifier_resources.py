@@ -72,6 +72,47 @@ def many_elements(n: int, m: int) -> dict:
     )
 
 
+def many_components(n: int) -> dict:
+    """A product of n variables: a million pairs of components, and products nested n deep."""
+    generator = [[1, [1] * n]]
+    components = [
+        {"basis": [[[1, unit(n, k)]]], "dimension": n - 1, "degree": 1, "multiplicity": 1} for k in range(n)
+    ]
+    return sealed(
+        kind="groebner-basis",
+        ideal={"variables": [f"x{k}" for k in range(n)], "generators": [generator]},
+        claim=basis_claim([generator], dimension=n - 1, degree=n, components=components),
+        witness={"steps": [], "elements": [0], "power": 1, "real": None},
+    )
+
+
+def long_form(d: int) -> dict:
+    """A linear form with d entries in a certificate on a boundary."""
+    certificate = json.loads(json.dumps(la.boundary(la.lightning((3, 1), (1,))).to_json()))
+    certificate["network"] = la.lightning((d, 1), (1,)).to_json()
+    certificate["claim"] |= {"dimension": 3 * d - 2, "complement_dimension": 3 * d - 2}
+    for entry in certificate["witness"]["strata"]:
+        if entry["argument"] == "family":
+            entry["family"]["q"] = [[j, 1] for j in range(d)]
+    del certificate["sha256"]
+    return {**certificate, "sha256": sha256_of(certificate)}
+
+
+def many_coefficients(d: int) -> dict:
+    """Equations in the d^2 (d + 1)/2 coefficients of a wide layer."""
+    certificate = json.loads(json.dumps(la.singular_points(la.lightning((2, 1), (1,))).to_json()))
+    certificate["network"] = la.lightning((d, 1), (1,)).to_json()
+    claim = certificate["claim"]
+    claim |= {"dimension": 3 * d - 2, "singular": [], "rank_product_at_most_one": False}
+    claim["smooth"] = [[0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    certificate["witness"]["strata"] = [
+        {"stratum": stratum, "singular": False, "argument": "equations", "equations": []}
+        for stratum in claim["smooth"]
+    ]
+    del certificate["sha256"]
+    return {**certificate, "sha256": sha256_of(certificate)}
+
+
 def long_denominators(d: int, rank: int) -> dict:
     """K^T Q with denominators that multiply up."""
     network = la.lightning((d, 1), (rank,)).to_json()
@@ -123,6 +164,9 @@ COSTLY = {
     "a real point in many variables": real_point(400),
     "many pairs": many_elements(200, 150),
     "many pairs in many variables": many_elements(600, 500),
+    "many components": many_components(990),
+    "a long form": long_form(300_000),
+    "many coefficients": many_coefficients(350),
     "long denominators, high rank": long_denominators(2, 200),
     "long denominators, wide": long_denominators(12, 200),
     "long tokens": long_tokens(60),

@@ -181,7 +181,7 @@ def _like(rng: random.Random, old: str) -> str:
 
 VALUES: list[Callable[[random.Random], Any]] = [
     lambda rng: rng.choice([None, True, False, "", [], {}, [[]], 0.5, -1.5, 1e300, float("nan"), "\ud800"]),
-    lambda rng: rng.choice([0, 1, -1, 2, 3, 5, 10, 63, 64, 65, 4096, 10**6, 10**9, 2**31, 2**53, 2**53 + 1, 10**40]),
+    lambda rng: rng.choice([0, 1, -1, 2, 3, 5, 10, 63, 64, 65, 4096, 10**6, 10**9, 2**31, 2**53, 10**40]),
     lambda rng: rng.randint(-10, 10),
     lambda rng: f"{rng.randint(-9, 9)}/{rng.randint(0, 9)}",
     lambda rng: str(rng.choice([10**20, -(10**20), 10**599, 10**700])),
@@ -247,9 +247,9 @@ def of_file(rng: random.Random, seeds: Sequence[bytes]) -> bytes:
     data = rng.choice(seeds)
     kind = rng.random()
     if kind < 0.6 and data[:1] == b"{":
-        documents = [json.loads(seed) for seed in (data, rng.choice(seeds)) if seed[:1] == b"{"]
         try:
+            documents = [json.loads(seed) for seed in (data, rng.choice(seeds)) if seed[:1] == b"{"]
             return sealed(of_values(rng, documents[0], documents))
-        except RecursionError:
-            return data
+        except (RecursionError, ValueError):  # an altered file that is no document any more
+            return of_bytes(rng, data, seeds)
     return of_tokens(rng, data, seeds) if kind < 0.85 else of_bytes(rng, data, seeds)

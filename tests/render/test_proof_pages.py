@@ -243,6 +243,7 @@ def test_no_article_at_all():
 @pytest.mark.parametrize(
     "body",
     [
+        r'\begin{longtable}{r}$x" onload="y$ \\ \endhead z \\ \end{longtable}',
         "<script>alert(1)</script>", r"$a<b>c \text{<img src=x onerror=alert(1)>}$", r"\emph{<b>}",
         r"\href{javascript:alert(1)}{x}", r"\href{https://arxiv.org/\" onclick=\"x}{x}",
         r"\label{\"><script>}", r"\section{<script>}\label{<img>}", r"$\text{</math><script>}$",
@@ -260,6 +261,13 @@ def test_markup_of_strangers_is_text_or_refused(body):
     Markup(proof.body)
     for result in proof.results:
         Markup(result)
+
+
+def test_names_of_theorems_are_text_too():
+    preamble = r'\newtheorem{lemma}{<script>"x}'
+    body = r"\begin{document}\begin{lemma}\label{l}x\end{lemma}\cref{l}, \cref{l,l}\end{document}"
+    page = Markup(convert_proof(preamble + body).body)
+    assert '<script>"x 1' in page.text and '<script>"x\xa01' in page.text
 
 
 PIECES = st.sampled_from([

@@ -80,7 +80,9 @@ def convert_proof(text: str) -> ProofText:
     commands, theorems = definitions(preamble)
     more, _ = definitions(body)
     language = "es" if re.search(r"\\usepackage\[[^]]*spanish[^]]*\]\{babel\}", preamble) else "en"
-    state = State(WORDS[language], theorems, {**more, **commands})
+    state = State(
+        WORDS[language], {kind: escape(name) for kind, name in theorems.items()}, {**more, **commands}
+    )
     html = _Converter(state, 0).blocks(body)
     results = tuple(resolved(result, state) for result in state.results)
     return ProofText(resolved(html, state), tuple(state.contents), results, language)
@@ -370,11 +372,11 @@ class _Converter:
         stated = kind == "theorem" or (label is not None and label[1].startswith("res:"))
         if stated and r"\cite" not in (title or ""):  # not a theorem of somebody else
             self.state.results.append(
-                f'<p class="head"><a href="#{anchor}">{escape(head)}</a>{note}</p>'
+                f'<p class="head"><a href="#{anchor}">{head}</a>{note}</p>'
                 + re.sub(r' id="[^"]*"', "", content)
             )
-        self._block(f'<section class="theorem {escape(kind)}" id="{anchor}" aria-label="{escape(head)}">'
-                    f'<p class="head">{escape(head)}{note}</p>{content}</section>')  # fmt: skip
+        self._block(f'<section class="theorem {escape(kind)}" id="{anchor}" aria-label="{head}">'
+                    f'<p class="head">{head}{note}</p>{content}</section>')  # fmt: skip
 
     def _in_proof(self, reader: Reader, kind: str) -> None:
         title = reader.option()

@@ -40,7 +40,8 @@ def longtable(inner: Inner, state: State, spec: str, body: str) -> str:
     rows = _rows(inner, rules.sub(" ", rest), columns, "td")
     body_html = "".join(f"<tr>{row}</tr>" for row in rows)
     head_html = "".join(f"<tr>{row}</tr>" for row in heads)
-    return (f'<div class="wide" tabindex="0" role="region" aria-label="Table"><table class="plain">{caption}'
+    name = f"{state.words['table'][0]} ({state.step('region')})"
+    return (f'<div class="wide" tabindex="0" role="region" aria-label="{name}"><table class="plain">{caption}'
             f"<thead>{head_html}</thead><tbody>{body_html}</tbody></table></div>")  # fmt: skip
 
 
@@ -72,9 +73,15 @@ def _rows(inner: Inner, text: str, columns: list[str], tag: str) -> list[str]:
         if not line.strip():
             continue
         cells = [inner().inline(cell.strip()) for cell in split_top(line, "&")]
-        marks = [
-            ' class="number"' if i < len(columns) and columns[i] == "r" else "" for i in range(len(cells))
-        ]
-        scope = ' scope="col"' if tag == "th" else ""
-        rows.append("".join(f"<{tag}{scope}{m}>{c}</{tag}>" for m, c in zip(marks, cells, strict=True)))
+        rows.append("".join(_cell(cell, i, columns, tag) for i, cell in enumerate(cells)))
     return rows
+
+
+def _cell(cell: str, place: int, columns: list[str], tag: str) -> str:
+    attributes = ' class="number"' if place < len(columns) and columns[place] == "r" else ""
+    if tag == "th":
+        attributes += ' scope="col"'
+        if cell.startswith("<math"):  # some screen readers do not read formulas in headings
+            spoken = re.sub("<[^>]*>", "", cell).replace('"', "&quot;")
+            attributes += f' aria-label="{spoken}"'
+    return f"<{tag}{attributes}>{cell}</{tag}>"

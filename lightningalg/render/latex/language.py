@@ -51,9 +51,10 @@ def known_language(code: str) -> str:
     >>> known_language("es")
     'es'
     """
-    if code not in LANGUAGES:
+    if not isinstance(code, str) or code not in LANGUAGES:
         there_are = ", ".join(f"{key} ({name})" for key, name in LANGUAGES.items())
-        raise InputError(f"language {str(code)[:40]!r} is unknown: accepted are {there_are}")
+        shown = repr(code[:40]) if isinstance(code, str) else f"of type {type(code).__name__}"
+        raise InputError(f"language {shown} is unknown: accepted are {there_are}")
     return code
 
 
