@@ -14,7 +14,7 @@ from lightningalg.cli.options import Progress, echo_json
 if TYPE_CHECKING:
     from lightningalg.engines.inventory import Part
 
-#: the lines: a name, its parts, what they are for
+#: the lines: a name, its parts (none: all that are on no other line), what they are for
 _LINES = (
     ("arithmetic", ("python-flint", "sympy", "threadpoolctl"), "exact arithmetic (core)"),
     ("ideals", ("flint-ideals",), "Groebner bases with proofs (core)"),
@@ -22,7 +22,7 @@ _LINES = (
     ("Singular", ("Singular",), "Groebner bases, primary decomposition"),
     ("msolve", ("msolve",), "Groebner bases, real solutions"),
     ("Macaulay2", ("M2",), "Groebner bases, primary decomposition"),
-    ("sweeps, plots", ("matplotlib", "distributed", "pyarrow"), "pictures, clusters, Parquet"),
+    ("other extras", (), "pictures, clusters, Parquet, API pages"),
     ("PDF, Rocq", ("pdflatex", "coqc"), "PDF proofs, a second checker"),
 )
 
@@ -51,8 +51,10 @@ def command(as_json: bool) -> int:
         f"{machine['system']}"
     )
     by_name = {part.name: part for part in parts}
+    others = set(by_name).difference(*(names for _, names, _ in _LINES))
     for label, names, purpose in _LINES:
-        click.echo(_line(label, [by_name[name] for name in names], purpose))
+        shown = [part for part in parts if part.name in (names or others)]
+        click.echo(_line(label, shown, purpose))
     if failing:
         what = "; ".join(f"{part.purpose} ({part.name})" for part in failing)
         click.echo(f"This machine can do everything but: {what}")

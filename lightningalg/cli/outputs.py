@@ -51,7 +51,7 @@ def check_names(parameters: Mapping[str, Any]) -> None:
         option = _OPTIONS.get(key, f"--{key}")
         for name in _named(parameters, (key,)):
             if name.strip() == "":
-                raise InputError(f"{option} {name!r}: the name is empty; give the name of a file or folder")
+                raise InputError(f"cannot write {option} {name!r}: the name is empty; give a file or folder")
             if name == "-":
                 raise InputError(f"{option} -: results go to files; ./- is a file of that name")
 

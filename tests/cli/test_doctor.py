@@ -51,7 +51,8 @@ def test_ten_lines_whatever_is_broken(monkeypatch, capfd):
 
 def known():
     names = ("python-flint", "flint-ideals", "sympy", "numba", "threadpoolctl", "matplotlib", "distributed",
-             "pyarrow", "Singular", "msolve", "M2", "pdflatex", "coqc")  # fmt: skip
+             "pyarrow", "pdoc",
+             "Singular", "msolve", "M2", "pdflatex", "coqc")  # fmt: skip
     return [module.Part(name, f"what {name} does", "1.0", True, "") for name in names]
 
 
