@@ -218,7 +218,7 @@ def test_text_is_printable(code: str, name: str) -> None:
 
 
 _FEMININE = {"proposition", "section", "longtable", "equation"}
-_MASCULINE = {"theorem", "lemma", "corollary"}
+_MASCULINE = {"theorem", "lemma", "corollary", "chapter"}
 _ARTICLE = re.compile(
     r"\b(el|del|al|los|las|la|un|una|este|esta)[\s~]+(?:\\texorpdfstring\{)?"
     r"\\cref\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}"
@@ -229,13 +229,14 @@ def _labels() -> dict[str, str]:
     """Return the environments (or the section) that carry the labels of all Spanish templates."""
     found: dict[str, str] = {}
     opened = re.compile(
-        r"\\begin\{(theorem|lemma|corollary|proposition|longtable|equation)\}|\\((?:sub)?section)\b"
+        r"\\begin\{(theorem|lemma|corollary|proposition|longtable|equation)\}|\\((?:sub)?section|chapter)\b"
     )
     for path in sorted((TEMPLATES / "es").glob("*.j2")):
         text = path.read_text(encoding="utf-8")
         for label in re.finditer(r"\\label\{((?:[^{}]|\{[^{}]*\})*)\}", text):
             places = list(opened.finditer(text, 0, label.start()))
-            kind = (places[-1].group(1) or "section") if places else "section"
+            kind = (places[-1].group(1) or places[-1].group(2)) if places else "section"
+            kind = "section" if kind == "subsection" else kind
             found.setdefault(label.group(1), kind)
     return found
 
