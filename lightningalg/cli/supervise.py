@@ -227,6 +227,8 @@ class _Watch:
                 self.expired = self.passed_on == 0
                 self._kill(signal.SIGKILL)
         self._kill(signal.SIGKILL)  # whatever the command left running
+        for number in ending_signals():  # the exit code is known; one more signal shall not be another's
+            signal.signal(number, signal.SIG_IGN)
         return self._answer(status)
 
     def _listen(self) -> None:

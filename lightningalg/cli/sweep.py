@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     epilog="Exit code: 0 success, 1 a published dimension differs or the verifier rejects a certificate, "
     "2 bad input.",
 )
-@click.argument("spec", metavar="SPEC.toml|TABLE.csv")
+@click.argument("spec", metavar="SPEC.toml|TABLE.csv|NAME")
 @click.option(
     "--store", "store_file", required=True, metavar="FILE.sqlite", help="Results; made if it is not there."
 )
@@ -88,9 +89,9 @@ def command(
 
     \b
     Examples:
-      lightningalg sweep atlas.toml --store atlas.sqlite --export atlas.csv
+      lightningalg sweep atlas --store atlas.sqlite --export atlas.csv   (comes with lightningalg)
       lightningalg sweep published.csv --store published.sqlite
-      lightningalg sweep atlas.toml --store atlas.sqlite --scheduler tcp://127.0.0.1:8786
+      lightningalg sweep mine.toml --store mine.sqlite --scheduler tcp://127.0.0.1:8786
     """
     from lightningalg.certificates.sampling import validate_seed
     from lightningalg.sweeps.run import run_sweep
@@ -102,7 +103,7 @@ def command(
     if scheduler is not None and workers is not None:
         raise click.UsageError("--workers are processes here, --scheduler has its own: give one of them")
 
-    wanted, published = _read(Path(spec))
+    wanted, published = _read(_found(spec))
     with Store(Path(store_file)) as store:
         with counted_progress() as progress:
             done = run_sweep(
@@ -120,6 +121,14 @@ def command(
         _show(done, lines, store_file)
     differs = any(line["verdict"] == "differs" for line in lines)
     return 1 if differs or done.rejected else 0
+
+
+def _found(spec: str) -> Path:
+    """Return the file of that name, or the sweep that comes with the package: ``atlas``."""
+    from lightningalg.worksheets.library import library_folder
+
+    known = {path.stem: path for path in sorted((library_folder() / "sweeps").glob("*.toml"))}
+    return known[spec] if spec in known and not os.path.exists(spec) else Path(spec)
 
 
 def _read(path: Path) -> tuple[Iterator[Architecture], list[Published]]:

@@ -105,9 +105,7 @@ def build_reference(out: str | Path, commands: Sequence[CommandHelp]) -> list[Pa
         import pdoc.doc
         import pdoc.render
     except ImportError:
-        raise MissingExtraError(
-            "the reference needs pdoc, which is not installed: pip install 'lightningalg[docs]'"
-        ) from None
+        raise MissingExtraError.of("docs", "the reference needs pdoc") from None
     folder = Path(out)
     names = documented_modules()
     _load_lazy_names()

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.records import canonical_json
+from lightningalg.engines.temporary import temporary_folder
 from lightningalg.sweeps.cluster import run_on_scheduler
 from lightningalg.sweeps.local import run_locally
 from lightningalg.sweeps.spec import Architecture
@@ -142,11 +141,11 @@ def verify_store(store: Store, progress: Progress = lambda done, total, what: No
     """
     rejected = []
     checked, total = 0, store.count_unverified()
-    with tempfile.TemporaryDirectory(prefix="lightningalg-sweep-") as folder:
+    with temporary_folder() as folder:
         while batch := store.unverified(_BATCH):
             files = []
             for number, (_, certificate) in enumerate(batch):
-                files.append(Path(folder) / f"{number}.json")
+                files.append(folder / f"{number}.json")
                 files[-1].write_text(canonical_json(certificate), encoding="ascii")
             answers = check_files(files)
             verdicts = {key: explain(answer) for (key, _), answer in zip(batch, answers, strict=True)}

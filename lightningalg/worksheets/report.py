@@ -270,14 +270,14 @@ def _instance(entry: Any, folder: Path, what: str, contents: dict[str, Mapping[s
 
 
 def _paper(table: Any, claims: Iterable[ClaimPage], folder: Path) -> Paper | None:
-    """Return the statements of the paper with their claims, if the summary has them."""
+    """Return the statements of the paper with their claims, if the summary has any."""
     if table is None:
         return None
     known = {claim.key: claim for claim in claims}
     what = "the table of the paper"
     statements = [_statement(entry, known, folder) for entry in _field(table, "statements", list, what)]
     others = [_paper_row(entry, known, folder) for entry in _field(table, "others", list, what, [])]
-    return Paper(tuple(statements), tuple(others))
+    return Paper(tuple(statements), tuple(others)) if statements else None
 
 
 def _statement(entry: Any, known: Mapping[str, ClaimPage], folder: Path) -> PaperStatement:

@@ -10,6 +10,7 @@ from . import mutants as mt
 from .test_verifier_mutation import places
 
 NAMES = mt.names()
+SMALL = [name for name in NAMES if len(list(places(mt.original(name)))) <= 110]
 
 
 def test_every_kind_method_and_argument_is_there():
@@ -27,7 +28,13 @@ def test_every_kind_method_and_argument_is_there():
     assert arguments >= {*known, *verifier.OUTSIDE_ARGUMENTS, "cut", "flattening"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_every_kind_is_altered_without_waiting():
+    assert {mt.original(name)["kind"] for name in SMALL} == set(verifier.KINDS)
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in SMALL else pytest.param(name, marks=pytest.mark.slow) for name in NAMES]
+)
 def test_one_alteration_of_every_place(name):
     """And a text that is no JSON in its place, its key twice, and no key: each place is visited."""
     tally = mt.Tally()
@@ -44,7 +51,7 @@ def test_many_alterations_of_every_place(kind):
     tally = mt.Tally()
     for name in NAMES:
         if mt.original(name)["kind"] == kind:
-            mt.alter_every_place(name, 3, tally)
+            mt.alter_every_place(name, 2, tally)
     print(mt.table({kind: tally}))
     assert not tally.failures
 
@@ -53,12 +60,12 @@ def test_parts_of_other_certificates():
     """Witness, claim or subject of another certificate of the kind, under a hash that fits."""
     tally = mt.Tally()
     for number, (one, other, part, altered) in enumerate(mt.swaps()):
-        if number % 3 == 0 or altered["kind"] != "dimension":
+        if number % 3 == 0:
             data = mt.sealed(altered)
             assert data is not None
             first = mt.original(one)
             tally.judge(data, (one, other, part), lambda a=first, b=altered: mt.still_true(a, b))
-    assert tally.verdicts["invalid"] > 1000
+    assert tally.verdicts["invalid"] > 700
     assert not tally.failures
 
 

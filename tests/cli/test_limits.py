@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
+from lightningalg.cli import main
 from tests.cli.support import call, call_process
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -62,7 +64,11 @@ def test_too_little_memory_is_an_error_and_no_traceback():
     assert last.startswith("error: ") and "Traceback" not in answer.err
 
 
-@pytest.mark.parametrize("command", ["dimension", "symmetries", "verify", "worksheet run", "doctor"])
+COMMANDS = [*(name for name in main._COMMANDS if name != "worksheet"),
+            "worksheet list", "worksheet show", "worksheet run"]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_both_limits(command, capfd):
     text = call(capfd, *command.split(), "--help").out
     assert "--timeout" in text and "--memory" in text
@@ -223,3 +229,75 @@ def body():
 sys.exit(supervise.supervised(body))
 """
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 7
+
+
+def test_a_memory_limit_with_which_nothing_could_start_is_refused(capfd):
+    call(capfd, "dimension", "--widths", "2,2", "--ranks", "1", "--memory", "0.25").refuses("--memory", "0.5")
+
+
+def test_a_small_memory_limit_keeps_openblas_from_reserving_it_all(monkeypatch):
+    """Every thread of OpenBLAS takes its address space when it is loaded, needed or not."""
+    body = """
+    from lightningalg.cli.supervise import set_memory
+    os.cpu_count = lambda: 64
+    set_memory(None, None, float(os.environ["LIMIT"]))
+    print(os.environ.get("OPENBLAS_NUM_THREADS"))
+    return 0
+"""
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    for limit, threads in (("0.5", "1"), ("1.5", "16"), ("100", "None")):
+        monkeypatch.setenv("LIMIT", limit)
+        assert supervise(body).stdout.strip() == threads
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")  # the caller's own wish stands
+    monkeypatch.setenv("LIMIT", "0.5")
+    assert supervise(body).stdout.strip() == "3"
+
+
+def test_workers_live_with_the_smallest_limit(tmp_path):
+    answer = call_process(
+        "worksheet", "run", "single-layer", "--claim", "dimension-one-token", "--memory", "0.5",
+        "--jobs", "2", "--out", tmp_path / "out", "--json", timeout=120,
+    )  # fmt: skip
+    assert answer.code == 0, answer.err
+    (claim,) = answer.json["claims"]
+    assert claim["verdict"] == "certified"
+
+
+def test_a_long_step_that_reports_nothing_is_named_after_two_seconds():
+    answer = call_process("fiber", "--widths", "100,100,100", "--ranks", "100,100", "--timeout", "6")
+    first, last = answer.err.splitlines()[0], answer.err.splitlines()[-1]
+    assert answer.code == 2 and "generating weights" in first and last.endswith("(--timeout)")
+    assert 2 <= float(first[1:].split()[0]) < 5  # the two seconds, and what a loaded machine adds
+
+
+def test_progress_ends_with_its_command(capfd, monkeypatch):
+    from lightningalg.cli.options import Progress
+
+    monkeypatch.setattr(Progress, "FIRST", 0.2)
+    assert call(capfd, "doctor", "--help").err == ""
+    before = threading.active_count()
+    call(capfd, "boundary", "--widths", "2,1", "--ranks", "1")
+    limit = time.monotonic() + 5
+    while threading.active_count() > before and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert threading.active_count() <= before
+    capfd.readouterr()
+    time.sleep(0.5)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["dimension", "--widths", "2,2", "--ranks", "1", "--out", "-"], ["--out -", "./-"]),
+        (["dimension", "--widths", "2,2", "--ranks", "1", "--out", ""], ["--out", "empty"]),
+        (["worksheet", "run", "single-layer", "--out", " "], ["--out", "empty"]),
+        (["sweep", "s.toml", "--store", ""], ["--store", "empty"]),
+        (["sweep", "s.toml", "--store", "s.sqlite", "--export", "-"], ["--export -"]),
+        (["worksheet", "run", "single-layer", "--out", "/dev/null"], ["folder /dev/null", "--out"]),
+    ],
+)
+def test_names_of_results(capfd, arguments, words):
+    answer = call(capfd, *arguments)
+    answer.refuses(*words)
+    assert ".probe" not in answer.err

@@ -699,7 +699,7 @@ def test_without_numba(monkeypatch, large):
     monkeypatch.delattr("lightningalg.engines.blocked_kernels", raising=False)
     blocked_engine._numba_kernels.cache_clear()
     try:
-        with pytest.raises(MissingExtraError, match=r"pip install numba"):
+        with pytest.raises(MissingExtraError, match=r"needs numba, .*lightningalg\[fast\]"):
             BlockedElimination(kernels="numba")
         assert BlockedElimination()._choose_kernels(5000, 5000) is blocked_engine.NUMPY_KERNELS
         assert BlockedElimination().rank(large[0], LARGEST) == large[1]

@@ -27,7 +27,7 @@ def test_some_inputs(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_more_inputs(name):
-    _, faults = many(name, "ci, more", seconds=1.5)
+    _, faults = many(name, "ci, more", seconds=1.0)
     assert not faults, faults[0].what
 
 

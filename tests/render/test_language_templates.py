@@ -229,14 +229,15 @@ def _labels() -> dict[str, str]:
     """Return the environments (or the section) that carry the labels of all Spanish templates."""
     found: dict[str, str] = {}
     opened = re.compile(
-        r"\\begin\{(theorem|lemma|corollary|proposition|longtable|equation)\}|\\((?:sub)?section|chapter)\b"
+        r"\\begin\{(theorem|lemma|corollary|proposition|longtable|equation)\}"
+        r"|\\(chapter|(?:sub)?section)\b"
     )
     for path in sorted((TEMPLATES / "es").glob("*.j2")):
         text = path.read_text(encoding="utf-8")
         for label in re.finditer(r"\\label\{((?:[^{}]|\{[^{}]*\})*)\}", text):
             places = list(opened.finditer(text, 0, label.start()))
             kind = (places[-1].group(1) or places[-1].group(2)) if places else "section"
-            kind = "section" if kind == "subsection" else kind
+            kind = kind.removeprefix("sub")
             found.setdefault(label.group(1), kind)
     return found
 

@@ -243,7 +243,7 @@ def test_no_article_at_all():
 @pytest.mark.parametrize(
     "body",
     [
-        r"\begin{longtable}{r}$x" onload="y$ \\ \endhead z \\ \end{longtable}",
+        r'\begin{longtable}{r}$x" onload="y$ \\ \endhead z \\ \end{longtable}',
         "<script>alert(1)</script>", r"$a<b>c \text{<img src=x onerror=alert(1)>}$", r"\emph{<b>}",
         r"\href{javascript:alert(1)}{x}", r"\href{https://arxiv.org/\" onclick=\"x}{x}",
         r"\label{\"><script>}", r"\section{<script>}\label{<img>}", r"$\text{</math><script>}$",

@@ -503,3 +503,13 @@ def test_no_store_no_sweep(tmp_path, capfd):
     call(capfd, "sweep", tmp_path / "nowhere.toml", "--store", tmp_path / "s").refuses("nowhere.toml")
     (tmp_path / "spec.toml").write_text(SPEC)
     call(capfd, "sweep", tmp_path / "spec.toml", "--store", tmp_path / "no/s.sqlite").refuses("s.sqlite")
+
+
+def test_the_atlas_is_found_by_its_name(tmp_path, monkeypatch):
+    from lightningalg.cli.sweep import _found
+    from lightningalg.sweeps.spec import read_spec
+
+    monkeypatch.chdir(tmp_path)
+    assert sum(1 for _ in read_spec(_found("atlas")).architectures()) == 6544
+    (tmp_path / "atlas").write_text(SPEC)  # a file of one's own comes first
+    assert _found("atlas") == Path("atlas")

@@ -243,8 +243,9 @@ def test_the_whole_paper_is_a_page(run):
     assert 'class="verdict open"' in page and "documented: certified" in page
 
 
-def test_without_the_table_there_is_no_such_page(run):
-    alter(run, lambda s: s.pop("table", None))
+@pytest.mark.parametrize("table", [None, {"statements": [], "others": [ROW]}])
+def test_without_statements_of_the_paper_there_is_no_such_page(run, table):
+    alter(run, lambda s: s.update(table=table))
     pages = render_report(read_report(run))
     assert "paper.html" not in pages and "paper.html" not in Page(str(pages["index.html"])).links
 
