@@ -344,7 +344,9 @@ def test_summary_agrees_with_the_certificates(every_verdict):
         if any(instance["certificate"] for instance in claim["instances"])
     }
     assert {claim["proof"] for claim in summary["claims"] if claim["proof"]} == expected
-    assert sorted(["summary.json", "table.csv", "table.md", *expected, *(str(f.relative_to(out)) for f in files)]) == names(out)
+    assert sorted(
+        ["summary.json", "table.csv", "table.md", *expected, *(str(f.relative_to(out)) for f in files)]
+    ) == names(out)
     assert claims_of(summary)["certified"]["source"] == "A source & more"
     assert claims_of(summary)["with-hypotheses"]["hypotheses"] == ["weights are generic"]
 
