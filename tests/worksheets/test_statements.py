@@ -184,7 +184,7 @@ def test_unknown_statements_are_refused_before_anything_is_computed(tmp_path):
         run_worksheets([read_worksheet(path)], out=tmp_path / "out")
     assert not (tmp_path / "out" / "summary.json").exists()
     path.write_text(SHEET.replace('paper = ["heads-permute"]', "paper = [1]"))
-    with pytest.raises(InputError, match='"paper" has 1: accepted are ids of statements'):
+    with pytest.raises(InputError, match="\"paper\" has '1': accepted are ids of statements"):
         read_worksheet(path)
 
 
