@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -10,13 +11,18 @@ from dataclasses import dataclass
 from lightningalg.cli.main import run
 
 
+#: what commands say on standard error if they take over two seconds, as on a busy machine
+_PROGRESS = re.compile(r"^\[ *[0-9.]+ s\] .*\n", re.MULTILINE)
+
+
 @dataclass(frozen=True)
 class Answer:
-    """Exit code and what was printed."""
+    """Exit code and what was printed, lines of progress apart."""
 
     code: int
     out: str
     err: str
+    progress: tuple[str, ...] = ()
 
     @property
     def json(self):
@@ -43,14 +49,18 @@ def call(capfd, *arguments):
     """Run the command in this process; output of processes it starts is caught as well."""
     capfd.readouterr()
     code = run([str(argument) for argument in arguments])
-    return Answer(code, *capfd.readouterr())
+    return _answer(code, *capfd.readouterr())
 
 
 def call_process(*arguments, cwd=None, env=None, timeout=60):
     """Run the command in a process of its own."""
     command = [sys.executable, "-c", "from lightningalg.cli.main import main; main()", *map(str, arguments)]
     done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=timeout)
-    return Answer(done.returncode, done.stdout, done.stderr)
+    return _answer(done.returncode, done.stdout, done.stderr)
+
+
+def _answer(code, out, err):
+    return Answer(code, out, _PROGRESS.sub("", err), tuple(_PROGRESS.findall(err)))
 
 
 def know_only_parameters(monkeypatch):
