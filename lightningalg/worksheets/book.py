@@ -201,7 +201,7 @@ def _chapter(name: str, about: Mapping[str, Any], claims: Sequence[BookClaim], l
 def _check_table(table: Mapping[str, Any]) -> None:
     """Refuse a table without the fields that the book reads."""
     for statement in field_of(table, "statements", list, "the table", []):
-        for key in ("part", "part_es", "text", "text_es", "where"):
+        for key in ("part", "part_es", "text", "text_es", "where", "where_es"):
             field_of(statement, key, str, "a statement")
         field_of(statement, "illustration", (str, type(None)), "a statement")
         _check_rows(field_of(statement, "rows", list, "a statement"))

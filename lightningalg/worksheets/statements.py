@@ -19,7 +19,7 @@ from lightningalg.worksheets.library import library_folder
 from lightningalg.worksheets.verdict import OPEN, REFUTED
 
 _FILE = Path("paper") / "statements.toml"
-_TEXTS = ("id", "part", "part_es", "where", "text", "text_es")
+_TEXTS = ("id", "part", "part_es", "where", "where_es", "text", "text_es")
 #: the strength of what only a notebook shows
 NUMERICAL = "numerical"
 
@@ -34,7 +34,7 @@ class Statement:
         What claims name in ``paper``.
     part, part_es
         The part of the table that it belongs to.
-    where
+    where, where_es
         Its place in the paper and in MATH.md.
     text, text_es
         What it says, true or not.
@@ -46,6 +46,7 @@ class Statement:
     part: str
     part_es: str
     where: str
+    where_es: str
     text: str
     text_es: str
     illustration: str = ""

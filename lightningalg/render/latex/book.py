@@ -292,8 +292,9 @@ def _table(table: Mapping[str, Any], known: Mapping[str, _Section]) -> list[tupl
     for statement in table.get("statements", ()):
         title = statement["part_es"] if spanish else statement["part"]
         text = statement["text_es"] if spanish else statement["text"]
+        where = statement["where_es"] if spanish else statement["where"]
         rows = _rows(statement["rows"], known)
-        found.setdefault(title, []).append((text, statement["where"], statement["illustration"] or "", rows))
+        found.setdefault(title, []).append((text, where, statement["illustration"] or "", rows))
     others = _rows(table.get("others", ()), known)
     if others:
         found.setdefault(str(translate("Other claims")), []).append(("", "", "", others))
