@@ -14,7 +14,17 @@ import lightningalg
 PACKAGE = Path(lightningalg.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-CORE = {"errors", "arguments", "display", "certificates", "networks", "builders", "engines", "maps"}
+CORE = {
+    "errors",
+    "arguments",
+    "display",
+    "temporary",
+    "certificates",
+    "networks",
+    "builders",
+    "engines",
+    "maps",
+}
 
 #: the computations; none of them imports another
 STUDIES = {"rank", "symmetry", "ideals", "strata", "fibres", "invariants"}
@@ -24,10 +34,14 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
     "arguments": ({"errors"}, set()),
     "display": (set(), set()),
+    "temporary": (set(), set()),
     "certificates": ({"errors", "arguments", "display"}, set()),
     "networks": ({"errors", "arguments", "display", "builders"}, {"networkx"}),
     "builders": ({"errors", "arguments", "networks"}, {"networkx"}),
-    "engines": ({"errors", "arguments"}, {"sympy", "flint", "numpy", "numba", "llvmlite", "threadpoolctl"}),
+    "engines": (
+        {"errors", "arguments", "temporary"},
+        {"sympy", "flint", "numpy", "numba", "llvmlite", "threadpoolctl"},
+    ),
     "maps": (CORE, {"numpy"}),
     **dict.fromkeys(sorted(STUDIES), (CORE, {"numpy"})),
     "claims": (CORE | STUDIES, {"numpy"}),
@@ -35,7 +49,7 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     "export": (CORE, {"numpy", "jinja2"}),
     "sweeps": (CORE | STUDIES | {"claims", "worksheets"}, {"pebble", "distributed", "pyarrow"}),
     "render": (
-        {"errors", "certificates"},
+        {"errors", "certificates", "temporary"},
         {"jinja2", "markupsafe", "latex2mathml", "matplotlib", "mpl_toolkits", "numpy"},
     ),
     # documented modules are imported by their names, to be shown

@@ -20,7 +20,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lightningalg.engines.temporary import forget_group, temporary_folder, watch_group
 from lightningalg.errors import (
     EngineAnswerError,
     EngineCrashedError,
@@ -29,6 +28,7 @@ from lightningalg.errors import (
     EngineTimeoutError,
     InputError,
 )
+from lightningalg.temporary import forget_group, temporary_folder, watch_group
 
 #: exit code of the launcher where the program cannot be started
 _NOT_STARTED = 127

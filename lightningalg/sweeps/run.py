@@ -11,12 +11,12 @@ from typing import Any
 
 from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.records import canonical_json
-from lightningalg.engines.temporary import temporary_folder
 from lightningalg.sweeps.cluster import run_on_scheduler
 from lightningalg.sweeps.local import run_locally
 from lightningalg.sweeps.spec import Architecture
 from lightningalg.sweeps.store import Store
 from lightningalg.sweeps.work import Row
+from lightningalg.temporary import temporary_folder
 
 #: certificates checked by one call of the verifier
 _BATCH = 64

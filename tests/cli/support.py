@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from lightningalg.cli.main import run
 
-
 #: what commands say on standard error if they take over two seconds, as on a busy machine
 _PROGRESS = re.compile(r"^\[ *[0-9.]+ s\] .*\n", re.MULTILINE)
 

@@ -8,12 +8,12 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
 from lightningalg.certificates.files import write_atomically
 from lightningalg.errors import InputError, LightningAlgError, MissingExtraError
+from lightningalg.temporary import forget_group, temporary_folder, watch_group
 
 _OPTIONS = ("-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape")
 _MOST_RUNS = 6
@@ -85,8 +85,7 @@ def compile_with_log(tex_path: str | Path, *, timeout: float = 120.0) -> tuple[P
     end = time.monotonic() + timeout
     if pdflatex is None:
         raise MissingExtraError(_HOW_TO_GET)
-    with tempfile.TemporaryDirectory(prefix="lightningalg-") as folder:
-        work = Path(folder)
+    with temporary_folder() as work:
         (work / "proof.tex").write_bytes(text)
         before = b""
         for _ in range(_MOST_RUNS):
@@ -114,6 +113,7 @@ def _run(command: list[str], work: Path, end: float) -> None:
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
+    watch_group(process.pid)
     try:
         output, _ = process.communicate(timeout=max(0.0, end - time.monotonic()))
     except BaseException as error:
@@ -122,6 +122,8 @@ def _run(command: list[str], work: Path, end: float) -> None:
         if isinstance(error, subprocess.TimeoutExpired):
             raise LatexError("LaTeX did not finish within the time limit") from None
         raise
+    finally:
+        forget_group(process.pid)
     if process.returncode != 0:
         log = _log(work) or output.decode("latin-1")
         raise LatexError("LaTeX failed: " + _first_complaint(log))

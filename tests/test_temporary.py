@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lightningalg.engines import temporary
+from lightningalg import temporary
 from lightningalg.engines.child_process import run
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
@@ -78,12 +78,38 @@ run("demo", [sys.executable, "-c", {PROGRAM.format(ready=str(ready))!r}])
     until(lambda: not mine(str(folder)) and not list(folder.iterdir()), 10)
 
 
+def test_latex_and_its_folder_end_with_a_killed_session(tmp_path):
+    folder, ready, programs = tmp_path / "t", tmp_path / "ready", tmp_path / "bin"
+    folder.mkdir()
+    programs.mkdir()
+    latex = programs / "pdflatex"  # never ends
+    latex.write_text(f"#!{sys.executable}\n{PROGRAM.format(ready=str(ready))}")
+    latex.chmod(0o755)
+    source = tmp_path / "proof.tex"
+    source.write_text("x")
+    code = f"""
+import os
+os.environ["PATH"] = {str(programs)!r}
+from lightningalg.render.latex import compile_pdf
+compile_pdf({str(source)!r})
+"""
+    process = session(code, folder)
+    try:
+        until(lambda: ready.exists() and ready.read_text())
+        assert len(list(folder.iterdir())) == 1
+    finally:
+        process.kill()
+        process.wait()
+    until(lambda: not mine(str(folder)) and not list(folder.iterdir()), 10)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bin", "proof.tex", "ready", "t"]
+
+
 def test_the_next_process_sweeps_where_the_watchdog_was_killed_too(tmp_path, monkeypatch):
     folder, ready = tmp_path / "t", tmp_path / "ready"
     folder.mkdir()
     code = f"""
 import time
-from lightningalg.engines.temporary import temporary_folder
+from lightningalg.temporary import temporary_folder
 with temporary_folder() as folder:
     (folder / "file").write_text("x")
     open({str(ready)!r}, "w").write(str(folder))
@@ -118,7 +144,7 @@ def test_a_forked_process_has_a_watchdog_of_its_own(tmp_path):
     folder.mkdir()
     code = f"""
 import os, time
-from lightningalg.engines.temporary import temporary_folder
+from lightningalg.temporary import temporary_folder
 with temporary_folder() as first:
     if os.fork() == 0:
         with temporary_folder() as second:
@@ -186,7 +212,7 @@ def test_a_command_killed_in_the_middle_of_an_engine(tmp_path, name, who):
         [sys.executable, str(script), *COMMANDS[name]], cwd=tmp_path,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env={**os.environ, "TMPDIR": str(folder), "MARK": str(folder),
-             "PYTHONPATH": str(Path(__file__).parents[2])},
+             "PYTHONPATH": str(Path(__file__).parents[1])},
     )  # fmt: skip
     try:
         until(lambda: ready.exists() and ready.read_text(), 60)
