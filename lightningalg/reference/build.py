@@ -56,7 +56,7 @@ def public_items(module: ModuleType) -> Iterator[tuple[str, Any]]:
     --------
     >>> from lightningalg.strata import orbits
     >>> sorted(name for name, _ in public_items(orbits))
-    ['Stratum', 'attention_rows', 'representative', 'strata', 'stratum_of', 'value_rows']
+    ['Stratum', 'attention_rows', 'representative', 'strata', 'stratum_of']
     """
     names = getattr(module, "__all__", None)
     if names is None:

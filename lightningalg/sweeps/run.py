@@ -85,6 +85,7 @@ def run_sweep(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> import lightningalg as la
     >>> from lightningalg.sweeps.spec import architecture
     >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.sqlite") as store:
@@ -135,6 +136,7 @@ def verify_store(store: Store, progress: Progress = lambda done, total, what: No
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.sqlite") as store:
     ...     verify_store(store)
     []

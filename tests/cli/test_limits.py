@@ -134,6 +134,8 @@ def test_the_computation_ends_with_its_parent(number):
     code = """
 import os, signal, sys, time
 from lightningalg.cli.supervise import supervised
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)  # nohup and shells in the background ignore some
 def body():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)

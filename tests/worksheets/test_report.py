@@ -105,7 +105,6 @@ def test_a_run_becomes_an_index_and_a_page_for_each_claim(run):
     found = pages(run)
     assert set(found) == {
         "index.html",
-        "paper.html",
         "claims/small--dimension.html",
         "claims/small--degrees.html",
         "claims/small--wrong.html",
@@ -116,7 +115,7 @@ def test_a_run_becomes_an_index_and_a_page_for_each_claim(run):
 
 
 def test_every_link_leads_to_a_file_that_is_there(run):
-    assert call_report(run, "--no-slices")["pages"] == 7
+    assert call_report(run, "--no-slices")["pages"] == 6
     for file in (run / "report").rglob("*.html"):
         for link in Page(file.read_text("utf-8")).links:
             if link.startswith(("https://arxiv.org/", "https://doi.org/")):
