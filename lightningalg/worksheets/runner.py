@@ -35,7 +35,15 @@ from lightningalg.worksheets.statements import (
 )
 from lightningalg.worksheets.tables import claim_table, instance_table, run_table
 from lightningalg.worksheets.translations import translations_to_json
-from lightningalg.worksheets.verdict import OPEN, REFUTED, claim_verdict, is_declared, judge, strength_of, worst
+from lightningalg.worksheets.verdict import (
+    OPEN,
+    REFUTED,
+    claim_verdict,
+    is_declared,
+    judge,
+    strength_of,
+    worst,
+)
 
 #: certificates checked by one call of the verifier
 _BATCH = 32

@@ -58,11 +58,13 @@ def _compare(expected: int, quantity: str, proved: Mapping[str, int | None]) -> 
     return REFUTED if excluded else OPEN
 
 
-def strength_of(claim: Claim, numerical: AbstractSet[str], certificate: Mapping[str, Any] | None) -> str | None:
+def strength_of(
+    claim: Claim, numerical: AbstractSet[str], certificate: Mapping[str, Any] | None
+) -> str | None:
     """Return the strength of an instance's verdict: its certificate's, or ``numerical``.
 
-    Numerical is what a floating-point number decides: a ``check`` that names one, whatever exact numbers it is
-    compared with. ``None``: there is no certificate.
+    Numerical is what a floating-point number decides: a ``check`` that names one, whatever exact numbers it
+    is compared with. ``None``: there is no certificate.
 
     Parameters
     ----------
