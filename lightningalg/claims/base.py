@@ -29,6 +29,9 @@ class AbstractClaim(ABC):
     #: quantities that ``check`` formulas may name, with their meaning
     quantities_known: ClassVar[Mapping[str, str]]
 
+    #: those of them that are numerical: a verdict that rests on one of them is no more than numerical
+    numerical: ClassVar[frozenset[str]] = frozenset()
+
     #: the quantity that ``expected`` is compared with
     expected_quantity: ClassVar[str]
 

@@ -63,6 +63,8 @@ class FloatRankClaim(AbstractClaim):
         "scaled_wrong": "numerical: how many of those do not give the dimension",
     }
 
+    numerical = frozenset(("float_maximum", "float_wrong", "scaled_maximum", "scaled_wrong"))
+
     def certify(self, subject: Network, *, seed: str) -> Certificate:
         return float_rank(subject, seed=seed)
 

@@ -35,7 +35,15 @@ from lightningalg.worksheets.statements import (
 )
 from lightningalg.worksheets.tables import claim_table, instance_table, run_table
 from lightningalg.worksheets.translations import translations_to_json
-from lightningalg.worksheets.verdict import OPEN, REFUTED, claim_verdict, is_declared, judge, worst
+from lightningalg.worksheets.verdict import (
+    OPEN,
+    REFUTED,
+    claim_verdict,
+    is_declared,
+    judge,
+    strength_of,
+    worst,
+)
 
 #: certificates checked by one call of the verifier
 _BATCH = 32
@@ -65,6 +73,7 @@ class InstanceResult:
     expected: int | None = None
     proved: Mapping[str, int | None] = field(default_factory=dict)
     certificate: dict[str, Any] | None = None
+    strength: str | None = None
     verified: bool | None = None
     skipped: bool = False
     seconds: float = 0.0
@@ -81,7 +90,7 @@ class InstanceResult:
         return {
             "name": self.task.instance,
             "verdict": self.verdict,
-            "strength": self.certificate.get("strength") if self.certificate else None,
+            "strength": self.strength,
             "reason": self.reason,
             "expected": self.expected,
             **{k: v for k, v in self.proved.items() if k != "expected"},
@@ -526,6 +535,7 @@ def _verify_all(
 def _judge(claim: ClaimResult) -> None:
     kind = claim_kinds()[claim.claim.kind]
     for result, instance in zip(claim.instances, claim.claim.instances, strict=True):
+        result.strength = strength_of(claim.claim, kind.numerical, result.certificate)
         if result.certificate is None:
             result.verdict = REFUTED if result.reason.startswith(f"{REFUTED}: ") else OPEN
         elif result.verified is True:  # nothing is even read that the independent verifier has not accepted

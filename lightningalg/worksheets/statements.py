@@ -16,12 +16,10 @@ from lightningalg.errors import InputError
 from lightningalg.networks.spec import parse_toml
 from lightningalg.worksheets.fields import in_field, list_of, only, text_of
 from lightningalg.worksheets.library import library_folder
-from lightningalg.worksheets.verdict import OPEN, REFUTED
+from lightningalg.worksheets.verdict import NUMERICAL, OPEN, REFUTED
 
 _FILE = Path("paper") / "statements.toml"
 _TEXTS = ("id", "part", "part_es", "where", "where_es", "text", "text_es")
-#: the strength of what only a notebook shows
-NUMERICAL = "numerical"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any
 
 from lightningalg.worksheets.model import Claim, Instance
 
@@ -10,6 +12,9 @@ CERTIFIED = "certified"
 WITH_HYPOTHESES = "certified with hypotheses"
 REFUTED = "refuted"
 OPEN = "open"
+
+#: the strength of what floating point, or only a notebook, shows
+NUMERICAL = "numerical"
 
 
 def judge(claim: Claim, instance: Instance, quantity: str, proved: Mapping[str, int | None]) -> str:
@@ -51,6 +56,34 @@ def _compare(expected: int, quantity: str, proved: Mapping[str, int | None]) -> 
     lower, upper = proved.get("lower_bound"), proved.get("upper_bound")
     excluded = (lower is not None and expected < lower) or (upper is not None and expected > upper)
     return REFUTED if excluded else OPEN
+
+
+def strength_of(
+    claim: Claim, numerical: AbstractSet[str], certificate: Mapping[str, Any] | None
+) -> str | None:
+    """Return the strength of an instance's verdict: its certificate's, or ``numerical``.
+
+    Numerical is what a floating-point number decides: a ``check`` that names one, whatever exact numbers it
+    is compared with. ``None``: there is no certificate.
+
+    Parameters
+    ----------
+    numerical
+        Names of the quantities that are numerical.
+
+    Examples
+    --------
+    >>> from lightningalg.worksheets.library import find_worksheets
+    >>> from lightningalg.worksheets.model import read_worksheet
+    >>> claim = read_worksheet(find_worksheets(["floats"])[0]).claims[0]
+    >>> strength_of(claim, {"float_maximum"}, {"strength": "exact"}), strength_of(claim, set(), None)
+    ('numerical', None)
+    """
+    if certificate is None:
+        return None
+    if claim.check is not None and claim.check.names & numerical:
+        return NUMERICAL
+    return certificate.get("strength")
 
 
 def worst(verdicts: Iterable[str]) -> str:

@@ -886,7 +886,7 @@ def test_deep_bottlenecks_are_all_there(library):
     sheet = library["deep-bottleneck"]
     architectures, depths = set(), set()
     for claim in sheet.claims:
-        if claim.kind != "dimension" or claim.differs:
+        if claim.kind != "dimension" or claim.differs or claim.declared == "refuted":
             continue
         for instance in claim.instances:
             widths, ranks, tokens = chain_of(instance)
@@ -901,6 +901,41 @@ def test_deep_bottlenecks_are_all_there(library):
             depths.add(len(ranks))
     assert len(architectures) >= 25
     assert depths == {2, 3, 4}
+
+
+def test_statements_as_quoted_fail_where_the_formulas_of_math_do(library):
+    """The instances counted as counterexamples are those that an independent formula contradicts."""
+    quoted = claim_of(library["deep-bottleneck"], "as-quoted")
+    wrong = [chain_of(i) for i in quoted.instances if i.expected != reference.deep_dimension(*chain_of(i))]
+    assert ((2, 2, 2), (1, 2), 2) in wrong and len(wrong) == quoted.counterexamples
+    heads = claim_of(library["beyond-the-paper"], "heads-for-any-number")
+    # one layer of seven or more heads of width 2 fills its 12 coefficients
+    assert [i.expected for i in heads.instances] == [12, 12, 12, 7, 0, -33]
+    one = claim_of(library["fibres"], "single-layer-as-quoted")
+    swaps = [i for i in one.instances if i.variables["a"] == i.variables["e"] == 1]
+    assert len(swaps) == one.counterexamples
+
+
+def test_deep_networks_lose_what_the_three_symmetries_say(library):
+    """Recounted from MATH.md: parameters minus dimension, for widths 2,2,2,2 and ranks 2,2,2: 36 - 13."""
+    claim = claim_of(library["parameters-and-dimension"], "strictly-fewer-deep")
+    assert len(claim.instances) == 48
+    for instance in claim.instances:
+        widths, ranks, tokens = chain_of(instance)
+        lost = reference.parameter_count(instance.table) - reference.deep_dimension(widths, ranks, tokens)
+        scalings, intra = len(ranks), sum(min(a, e) ** 2 for a, e in zip(ranks, widths[:-1], strict=True))
+        assert lost >= scalings + intra + sum(e * e for e in widths[1:-1])
+
+
+def test_hypotheses_are_tested_by_a_formula(library):
+    """Only floats' claims rest on something that no formula tests."""
+    untested = {
+        name
+        for name, sheet in library.items()
+        for claim in sheet.claims
+        if any(hypothesis.check is None for hypothesis in claim.hypotheses)
+    }
+    assert untested == {"floats"}
 
 
 def test_arbitrary_widths_are_all_there(library):

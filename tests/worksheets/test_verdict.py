@@ -6,9 +6,10 @@ import itertools
 
 import pytest
 
+from lightningalg.claims import claim_kinds
 from lightningalg.worksheets.formula import Formula
 from lightningalg.worksheets.model import Claim, Hypothesis, Instance
-from lightningalg.worksheets.verdict import claim_verdict, judge, worst
+from lightningalg.worksheets.verdict import claim_verdict, judge, strength_of, worst
 
 KNOWN = {"parameters": 12, "dimension": 7, "lower_bound": 7, "upper_bound": 7}
 BETWEEN = {"parameters": 18, "dimension": None, "lower_bound": 8, "upper_bound": 10}
@@ -106,3 +107,25 @@ def test_claim(hypotheses, answer):
     assert claim_verdict(claim, ["certified", "certified"]) == answer
     assert claim_verdict(claim, ["certified", "refuted"]) == "refuted"
     assert claim_verdict(claim, ["open", "certified"]) == "open"
+
+
+@pytest.mark.parametrize(
+    ("check", "certificate", "answer"),
+    [
+        ("float_maximum == dimension", {"strength": "exact"}, "numerical"),
+        ("dimension == 7 and float_wrong >= 1", {"strength": "ball"}, "numerical"),
+        ("dimension == 7", {"strength": "exact"}, "exact"),
+        (None, {"strength": "ball"}, "ball"),
+        ("float_maximum == dimension", None, None),
+    ],
+)
+def test_what_a_floating_point_number_decides_is_numerical(check, certificate, answer):
+    parsed = Formula.parse(check) if check else None
+    claim = Claim("c", "float-rank", "", "", "", "", (), "", parsed, False, ())
+    assert strength_of(claim, claim_kinds()["float-rank"].numerical, certificate) == answer
+
+
+def test_every_numerical_quantity_is_counted_as_such():
+    for kind in claim_kinds().values():
+        labelled = {name for name, words in kind.quantities_known.items() if words.startswith("numerical")}
+        assert kind.numerical == labelled, kind.kind
