@@ -27,8 +27,8 @@ def expected_values(found: Iterable[tuple[str, int | None]]) -> dict[str, int]:
     numbers: dict[str, set[int | None]] = {}
     for sha256, value in found:
         numbers.setdefault(sha256, set()).add(value)
-    alone = ((sha256, *values) for sha256, values in numbers.items() if len(values) == 1)
-    return {sha256: value for sha256, value in alone if value is not None}
+    alone = {sha256: next(iter(values)) for sha256, values in numbers.items() if len(values) == 1}
+    return {sha256: value for sha256, value in alone.items() if value is not None}
 
 
 def claim_text(
