@@ -14,8 +14,8 @@ from tests.render.test_spanish import SAMPLES
 
 NOUNS = {
     "en": "coefficients components dimensions elements factors fields forms inputs instances layers "
-    "monomials networks orbits pairs parameters parts points polynomials samples squares stages statements steps "
-    "terms tokens triples variables vectors weights",
+    "monomials networks orbits pairs parameters parts points polynomials samples squares stages statements "
+    "steps terms tokens triples variables vectors weights",
     "es": "campos capas coeficientes componentes cuadrados dimensiones elementos enunciados entradas etapas "
     "factores formas instancias monomios muestras órbitas parámetros pares partes pasos pesos polinomios "
     "redes ternas términos tokens variables vectores",
