@@ -9,8 +9,7 @@ import pytest
 from lightningalg.render.latex import ClaimText, render_proof
 from lightningalg.render.latex.kinds.fibre import _proof
 from lightningalg.render.latex.language import speaking
-from tests.render.test_latex import bulky_table, grid
-from tests.render.test_spanish import SAMPLES
+from tests.render.test_latex import KINDS, bulky_table, grid
 
 NOUNS = {
     "en": "coefficients components dimensions elements factors fields forms inputs instances layers "
@@ -49,12 +48,6 @@ def test_faults_are_found(text, lang):
     assert faults(text.replace("$1", "$2").replace("=1", "=2").replace("}and", "} and"), lang) == []
 
 
-@pytest.mark.parametrize("lang", ["en", "es"])
-@pytest.mark.parametrize("name", SAMPLES)
-def test_one_thing_is_singular(name, lang):
-    assert faults(render_proof(SAMPLES[name], lang=lang), lang) == []
-
-
 @pytest.mark.parametrize(
     ("lang", "one", "two"), [("en", "layer ", "layers "), ("es", "la capa ", "las capas ")]
 )
@@ -88,7 +81,7 @@ def test_rows_refer_to_the_section_on_bounds_only_if_it_has_their_numbers(lang):
 @pytest.mark.parametrize("differs", [False, True])
 @pytest.mark.parametrize("verdict", ["refuted", "open"])
 def test_counterexamples_show_what_was_expected(lang, differs, verdict):
-    certificates = SAMPLES["sample flag"]
+    certificates = KINDS["flag"]()
     hashes = [x["sha256"] for x in certificates]
     claim = ClaimText(
         "c", "T", "S", verdicts=dict.fromkeys(hashes, verdict), values={hashes[0]: 4711}, differs=differs
