@@ -13,6 +13,7 @@ from lightningalg.certificates.files import read_certificate, read_json
 from lightningalg.errors import InputError, LightningAlgError
 from lightningalg.render.latex import ClaimText
 from lightningalg.render.latex.book import Book, BookCertificate, BookClaim, Chapter
+from lightningalg.worksheets.claim_text import expected_values
 from lightningalg.worksheets.report import SUMMARY
 from lightningalg.worksheets.report_files import inside, leads_out
 
@@ -82,7 +83,10 @@ def read_book(
         raise InputError(f"summary of a run {path}: {count} certificates; a book may have {MAX_CERTIFICATES}")
     _verify([file for files in wanted for file, _ in files], progress)
     try:
-        claims = [_claim(entry, files, folder, lang) for entry, files in zip(entries, wanted, strict=True)]
+        claims = [
+            _claim(entry, about.get(str(entry.get("worksheet")), {}), files, folder, lang)
+            for entry, files in zip(entries, wanted, strict=True)
+        ]
         names = list(dict.fromkeys(claim.worksheet for claim in claims))
         if len({claim.key for claim in claims}) != len(claims):
             raise InputError("two claims share their worksheet and id")
@@ -128,14 +132,20 @@ def _verify(files: Sequence[Path], progress: Callable[[int, int, str], None]) ->
             raise
 
 
-def _claim(entry: Mapping[str, Any], files: Sequence[tuple[Path, str]], folder: Path, lang: str) -> BookClaim:
+def _claim(
+    entry: Mapping[str, Any],
+    worksheet: Mapping[str, Any],
+    files: Sequence[tuple[Path, str]],
+    folder: Path,
+    lang: str,
+) -> BookClaim:
     name = field_of(entry, "id", str, "a claim")
     what = f"claim {name[:60]}"
 
     def text(key: str) -> str:
         return str(field_of(entry, key, str, what, ""))
 
-    certificates, verdicts = [], {}
+    certificates, verdicts, numbers = [], {}, []
     by_file = {str(file): sha256 for file, sha256 in files}
     without = []
     for instance in field_of(entry, "instances", list, what):
@@ -150,7 +160,11 @@ def _claim(entry: Mapping[str, Any], files: Sequence[tuple[Path, str]], folder: 
             raise InputError(f"{file} is not the certificate that the run made: run the worksheets again")
         certificates.append(BookCertificate(content, file.relative_to(folder).as_posix()))
         verdicts[content["sha256"]] = verdict
+        number = field_of(instance, "expected", (int, type(None)), what)
+        numbers.append((content["sha256"], number))
     own = _translated(entry, lang, what)
+    if not own["source"] and text("source") == worksheet.get("source"):  # it is that of the worksheet
+        own["source"] = _translated(worksheet, lang, "a worksheet")["source"]
     original: dict[str, Any] = {
         "title": text("title") or name,
         "statement": text("statement"),
@@ -165,6 +179,7 @@ def _claim(entry: Mapping[str, Any], files: Sequence[tuple[Path, str]], folder: 
         differs=text("relation") == "differs",
         verdicts=verdicts,
         english=frozenset(key for key in original if lang != "en" and not own.get(key)),
+        values=expected_values(numbers),
     )
     return BookClaim(
         worksheet=field_of(entry, "worksheet", str, what), text=words, verdict=text("verdict"),

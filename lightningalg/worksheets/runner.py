@@ -24,7 +24,7 @@ from lightningalg.claims import RefutedError, claim_kinds
 from lightningalg.errors import InputError, LightningAlgError
 from lightningalg.networks.spec import network_from_table
 from lightningalg.render.latex import known_language, render_proof
-from lightningalg.worksheets.claim_text import claim_text
+from lightningalg.worksheets.claim_text import claim_text, expected_values
 from lightningalg.worksheets.earlier import with_earlier
 from lightningalg.worksheets.model import Claim, Instance, Worksheet
 from lightningalg.worksheets.statements import (
@@ -554,7 +554,8 @@ def _write_proof(claim: ClaimResult, out: Path, lang: str) -> Path | None:
     if not proved:
         return None
     verdicts = {r.certificate["sha256"]: r.verdict for r in proved if r.certificate}
-    text = claim_text(claim.claim, claim.worksheet, lang, verdicts)
+    values = expected_values((r.certificate["sha256"], r.expected) for r in proved if r.certificate)
+    text = claim_text(claim.claim, claim.worksheet, lang, verdicts, values)
     path = out / claim.worksheet.name / f"{claim.claim.id}.tex"
     certificates = [r.certificate for r in proved if r.certificate]
     write_atomically(path, render_proof(certificates, title=text.title, claim=text, lang=lang))

@@ -18,6 +18,7 @@ from lightningalg.render.latex import compile_with_log, overfull_boxes
 from lightningalg.worksheets.model import read_worksheet
 from lightningalg.worksheets.runner import run_worksheets
 from tests.cli.support import call
+from tests.render.test_wording import faults
 
 needs_tex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 
@@ -29,13 +30,14 @@ prose = "First paragraph.\n\nSecond."
 
 [es]
 title = "Un libro pequeño"
+source = "La fuente de la hoja"
 
 [[claim]]
 id = "dimensions"
 kind = "dimension"
 title = "Several dimensions: 100 % of them"
 paper = ["single-dimension"]
-uses = ["small/identity"]
+uses = ["small/identity", "small/degrees", "small/closed"]
 expected = "2*a*d + d^2 - a^2 - 1"
 grid = { d = "2..4", a = "1..2" }
 network = { kind = "lightning", widths = ["d", "d"], ranks = ["a"], tokens = 2 }
@@ -45,6 +47,7 @@ title = "Varias dimensiones"
 [[claim]]
 id = "matrices"
 kind = "dimension"
+source = "Another source"
 instances = [
   { kind = "monomial", widths = [2, 1], degree = 1 },
   { kind = "monomial", widths = [3, 1], degree = 1 },
@@ -193,6 +196,35 @@ def test_every_certificate_claim_and_statement_is_in_the_book_once(capfd, out, c
     assert (
         "Gradient flow" not in text and "no-identity" in plain
     )  # no theory, no statement that the run lacks
+
+
+@pytest.mark.parametrize("lang", ["en", "es"])
+def test_references_lists_and_numbers_of_the_book(capfd, copy, lang):
+    assert call(capfd, "book", str(copy), "--lang", lang).code == 0
+    text = (copy / "book.tex").read_text()
+    assert faults(text, lang) == []
+    claims = text[text.index(r"\label{ch:1}") : text.index(r"\label{ch:table}")]
+    assert "c1:res:all" in claims and r"\cref{sec:upper}" not in claims  # theory has no instance's numbers
+    assert r"\cref{c3:sec:upper}" in claims and r"\label{c3:sec:upper}" in claims
+    rests = {
+        "en": r"The text rests on \cref{claim:4}, \cref{claim:12} and \cref{claim:8}.",
+        "es": r"la \cref{claim:4}, la \cref{claim:12} y la \cref{claim:8}.",
+    }
+    assert rests[lang] in " ".join(text.split())
+    wanted = {"en": r"one has $\dim Y=3$; expected was $5$.", "es": r"se tiene $\dim Y=3$; se esperaba $5$."}
+    refuted = claims[claims.index(r"\label{claim:3}") : claims.index(r"\label{claim:4}")]
+    assert wanted[lang] in refuted and claims.count(wanted[lang][-6:]) == 1
+    proof = (copy / "small" / "false.tex").read_text()
+    assert r"one has $\dim Y=3$; expected was $5$." in proof
+    assert "onvolution" not in text and "onvoluci" not in text  # nothing of a layer that does not occur
+
+
+def test_a_claim_has_the_translated_source_of_its_worksheet(capfd, copy):
+    assert call(capfd, "book", str(copy), "--lang", "es").code == 0
+    claims = (copy / "book.tex").read_text().partition(r"\label{claim:1}")[2]
+    assert r"\item[Fuente] La fuente de la hoja" in claims
+    assert r"\foreignlanguage{english}{A source" not in claims
+    assert r"\item[Fuente] «\foreignlanguage{english}{Another source}» (en inglés)" in claims
 
 
 def test_matrices_print_in_full_up_to_twelve_columns(capfd, copy):

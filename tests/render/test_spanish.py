@@ -14,6 +14,7 @@ from lightningalg.render.latex import ClaimText, compile_with_log, overfull_boxe
 from lightningalg.render.latex.escape import environment
 from lightningalg.render.latex.kinds import kinds
 from tests.render.test_latex import KINDS
+from tests.render.test_wording import faults
 
 CORPUS = {
     path.stem: [json.loads(path.read_text(encoding="utf-8"))]
@@ -87,6 +88,7 @@ def test_spanish_proof_has_no_english_words_and_the_same_mathematics(name):
     assert formulas(spanish) == formulas(english)
     assert len(set(words(english)) & ENGLISH) > 20  # the comparison sees English words where they are
     assert re.findall(r"\\label\{[^{}]*\}", spanish) == re.findall(r"\\label\{[^{}]*\}", english)
+    assert faults(spanish, "es") == [] == faults(english, "en")
 
 
 def test_words_of_a_claim_are_quoted_as_english_where_there_is_no_translation():

@@ -28,8 +28,8 @@ from lightningalg.render.latex.typeset import sequence, summation
 
 _EXCEPTIONS = {(3, 5, 7), (4, 3, 5), (4, 4, 9), (4, 5, 14)}
 _POWERS = {
-    3: Message("$%(terms)s$ cubes of linear forms in $%(variables)s$ variables"),
-    4: Message("$%(terms)s$ fourth powers of linear forms in $%(variables)s$ variables"),
+    3: Message("$%(terms)s$ cubes of linear forms in %(variables)s"),
+    4: Message("$%(terms)s$ fourth powers of linear forms in %(variables)s"),
 }
 
 
@@ -104,6 +104,10 @@ def _linear(x: _Segment) -> Argument:
         r"only sees a matrix of size $%(rows)s\times %(columns)s$", rows=number(x.o), columns=number(x.e)
     )
     return Argument("linear", x.e * x.o, formula, translate(r"linear (\cref{lem:linear})"), why)
+
+
+def _variables(count: int) -> Tex:
+    return translate_many("$%(count)s$ variable", "$%(count)s$ variables", count, count=number(count))
 
 
 def product_of_widths(e: int, o: int, rank: int) -> tuple[Tex, int]:
@@ -232,10 +236,10 @@ def _tensor(x: _Segment) -> Argument:
             rf"{number(x.e)}\cdot\binom{{{number(x.e + 1)}}}2",
         )
     body = translate(
-        r"counted by coefficients of $%(components)s$ components in $%(variables)s$ variables "
+        r"counted by coefficients of %(components)s in %(variables)s "
         r"(\cref{lem:tensor}, %(tokens)s)",
-        components=number(x.o),
-        variables=number(x.e),
+        components=translate_many("$%(count)s$ component", "$%(count)s$ components", x.o, count=number(x.o)),
+        variables=_variables(x.e),
         tokens=x.tokens,
     )
     why = _few_coefficients(x, x.o * count)
@@ -255,9 +259,9 @@ def _span(x: _Segment) -> Argument:
         ideal = rf"{number(e)}\bigl(\tbinom{{{number(e + 1)}}}2-\tbinom{{{number(e - h + 1)}}}2\bigr)"
     linear_forms = translate_many("$%(count)s$ linear form", "$%(count)s$ linear forms", h, count=number(h))
     body = translate(
-        r"one component in $%(variables)s$ variables, in the ideal of %(forms)s "
+        r"one component in %(variables)s, in the ideal of %(forms)s "
         r"(\cref{lem:ideal}, %(tokens)s)",
-        variables=number(e),
+        variables=_variables(e),
         forms=linear_forms,
         tokens=x.tokens,
     )
@@ -317,14 +321,12 @@ def _coefficients(x: _Segment) -> Argument:
         terms += r"+\dots"
     shown = sequence(degrees) if len(degrees) <= 20 else Tex(rf"{sequence(degrees[:20])},\dots")
     body = translate_many(
-        "the possible degree is $%(degrees)s$, so there are $N=%(sum)s$ monomials in $%(variables)s$ "
-        "variables",
-        "the possible degrees are $%(degrees)s$, so there are $N=%(sum)s$ monomials in $%(variables)s$ "
-        "variables",
+        "the possible degree is $%(degrees)s$, so the number of monomials in %(variables)s is $N=%(sum)s$",
+        "the possible degrees are $%(degrees)s$, so the number of monomials in %(variables)s is $N=%(sum)s$",
         len(degrees),
         degrees=shown,
         sum=f"{terms}={number(count)}",
-        variables=number(x.e),
+        variables=_variables(x.e),
     )
     if linear and rank < min(x.o, count):
         body = translate(
@@ -362,13 +364,14 @@ def _quadratic(x: _Segment) -> Argument:
     dimension = rho * x.e - rho * (rho - 1) // 2
     formula = Tex(rf"{number(rho)}\cdot {number(x.e)}-\tfrac{{{number(rho)}\cdot {number(rho - 1)}}}2")
     body = translate_many(
-        r"a combination of one square of linear forms in $%(size)s$ variables, that is, a symmetric "
+        r"a combination of one square of linear forms in %(variables)s, that is, a symmetric "
         r"$%(size)s\times %(size)s$ matrix of rank at most $%(rank)s$ (\cref{lem:quadratic})",
-        r"a combination of $%(terms)s$ squares of linear forms in $%(size)s$ variables, that is, a symmetric "
+        r"a combination of $%(terms)s$ squares of linear forms in %(variables)s, that is, a symmetric "
         r"$%(size)s\times %(size)s$ matrix of rank at most $%(rank)s$ (\cref{lem:quadratic})",
         terms,
         terms=number(terms),
         size=number(x.e),
+        variables=_variables(x.e),
         rank=number(rho),
     )
     why = translate(
@@ -382,7 +385,7 @@ def _quadratic(x: _Segment) -> Argument:
 def _alexander_hirschowitz(x: _Segment) -> Argument:
     degree, terms = _powers("alexander-hirschowitz", x)
     _applies((degree, x.e, terms) in _EXCEPTIONS, "alexander-hirschowitz", x)
-    powers = translate(_POWERS[degree], terms=number(terms), variables=number(x.e))
+    powers = translate(_POWERS[degree], terms=number(terms), variables=_variables(x.e))
     formula = Tex(rf"\binom{{{number(x.e + degree - 1)}}}{number(degree)}-1")
     body = translate(
         r"a combination of %(powers)s, an exception of Alexander and Hirschowitz (\cref{lem:powers})",
@@ -405,12 +408,12 @@ def _flattening(x: _Segment) -> Argument:
     most = terms * comb(x.o - 1, k)
     formula = Tex(rf"{number(x.o)}\binom{{{number(x.e + r - 1)}}}{{{number(r)}}}-1")
     forms = translate_many(
-        "one form of degree $%(degree)s$ in $%(variables)s$ variables",
-        "$%(count)s$ forms of degree $%(degree)s$ in $%(variables)s$ variables",
+        "one form of degree $%(degree)s$ in %(variables)s",
+        "$%(count)s$ forms of degree $%(degree)s$ in %(variables)s",
         x.o,
         count=number(x.o),
         degree=number(r),
-        variables=number(x.e),
+        variables=_variables(x.e),
     )
     body = translate(
         r"combinations of $%(terms)s$ powers, %(forms)s; their flattening for $(k,p)=(%(k)s,%(p)s)$, of size "

@@ -208,6 +208,11 @@ class Document:
         return any(x.bulky for x in self.dimensions)
 
     @property
+    def has_bulky_upper(self) -> bool:
+        """The numbers of some upper bound, too many for a row, are in the section on bounds."""
+        return any(x.bulky and x.upper for x in self.dimensions)
+
+    @property
     def all_equal(self) -> bool:
         """All dimensions are determined."""
         return all(x.bounds_meet for x in self.dimensions)

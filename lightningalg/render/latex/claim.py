@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lightningalg.render.latex.escape import Tex, escape_text, verbatim
+from lightningalg.render.latex.escape import Tex, escape_text, number, verbatim
 from lightningalg.render.latex.language import translate, translate_many
 from lightningalg.render.typed import typed
 
@@ -19,6 +19,8 @@ class ClaimText:
     ``certified with hypotheses``, ``refuted`` or ``open``. ``differs``: the
     claim is that what is ``expected`` does not hold. ``english`` names the
     texts that are English though the article is not: they are quoted as such.
+    ``values`` maps a certificate's ``sha256`` to the number that the claim
+    expects of it, where it expects one.
     """
 
     id: str
@@ -31,6 +33,7 @@ class ClaimText:
     verdicts: Mapping[str, str] = field(default_factory=dict)
     differs: bool = False
     english: frozenset[str] = frozenset()
+    values: Mapping[str, int | str] = field(default_factory=dict)
 
 
 def status(word: str, count: int = 1) -> str:
@@ -70,12 +73,15 @@ def printed(claim: ClaimText) -> ClaimText:
     expected = verbatim(claim.expected) if claim.expected else Tex("")
     if claim.differs:
         expected = translate("not %(expected)s", expected=expected)
+    values = {sha256: Tex(f"${number(value)}$") for sha256, value in claim.values.items()}
+    if claim.differs:
+        values = {sha256: translate("not %(expected)s", expected=value) for sha256, value in values.items()}
     texts: dict[str, Any] = {
         name: _quoted(getattr(claim, name)) for name in claim.english if name != "hypotheses"
     }
     if "hypotheses" in claim.english:
         texts["hypotheses"] = tuple(_quoted(text) for text in claim.hypotheses)
-    return replace(claim, expected=expected, **texts)
+    return replace(claim, expected=expected, values=values, **texts)
 
 
 def _quoted(text: str) -> str:

@@ -10,6 +10,7 @@ from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer
 from lightningalg.render.latex.kinds import Kind
 from lightningalg.render.latex.language import Message, translate, translate_many
+from lightningalg.render.latex.typeset import conjunction
 
 _VERDICTS = ("identifiable", "orbits", "excess", "zero", "conjugate pair", "open")
 
@@ -103,7 +104,7 @@ def _short(virtual: Mapping[str, Any]) -> Tex:
         return translate("an unknown number of torus orbits")
     if virtual["verdict"] == "orbits":
         return translate_many(
-            "$%(count)s$ torus orbits",
+            "one torus orbit",
             "$%(count)s$ torus orbits",
             _number(virtual["components"]),
             count=_int(virtual["components"]),
@@ -137,8 +138,7 @@ def _statement(virtual: Mapping[str, Any], weights: Mapping[str, Any] | None) ->
         if virtual["dimension"] is None:
             return translate("The function is $0$.")
         return translate_many(
-            "The function is $0$; its fibre has $%(count)s$ irreducible components, the largest of dimension "
-            "$%(dimension)s$.",
+            "The function is $0$; its fibre is irreducible of dimension $%(dimension)s$.",
             "The function is $0$; its fibre has $%(count)s$ irreducible components, the largest of dimension "
             "$%(dimension)s$.",
             _number(virtual["components"]),
@@ -221,10 +221,13 @@ def _proof(
     sentences = [_ranks(witness)]
     if witness["dominance"]:
         sentences.append(
-            translate(
-                r"For layers %(layers)s the certificate has an integer $X$ at which the two numbers of "
+            translate_many(
+                r"For layer %(layers)s the certificate has an integer $X$ at which the two numbers of "
                 r"\cref{fib:dominant} are not $0$.",
-                layers=", ".join(f"${_int(entry['layer'])}$" for entry in witness["dominance"]),
+                r"For layers %(layers)s the certificate has, for each, an integer $X$ at which the two "
+                r"numbers of \cref{fib:dominant} are not $0$.",
+                len(witness["dominance"]),
+                layers=conjunction([f"${_int(entry['layer'])}$" for entry in witness["dominance"]]),
             )
         )
     if witness["skew"] is not None:
@@ -298,8 +301,8 @@ def _tail(tail: Mapping[str, Any]) -> Tex:
     else:
         count = len(tail["product"]["factors"])
         first = translate_many(
-            r"Apply \cref{fib:rankone} and, for the symmetric parts, \cref{fib:digits} with the $%(count)s$ "
-            r"irreducible factors over $\QQ$ of the line and the forms, which are in the certificate.",
+            r"Apply \cref{fib:rankone} and, for the symmetric parts, \cref{fib:digits} with the one "
+            r"irreducible factor over $\QQ$ of the line and the forms, which is in the certificate.",
             r"Apply \cref{fib:rankone} and, for the symmetric parts, \cref{fib:digits} with the $%(count)s$ "
             r"irreducible factors over $\QQ$ of the line and the forms, which are in the certificate.",
             count,

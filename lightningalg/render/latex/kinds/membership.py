@@ -9,7 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.kinds import Kind
-from lightningalg.render.latex.language import Message, translate
+from lightningalg.render.latex.language import Message, translate, translate_many
 from lightningalg.render.latex.one_layer import read_sizes, triple
 from lightningalg.render.latex.typeset import matrix
 
@@ -44,8 +44,10 @@ class MembershipInstance:
     @property
     def summary(self) -> Tex:
         """What is proved, in one clause."""
-        return translate(
+        return translate_many(
+            "for $(d,d',a)=%(sizes)s$, the point with $%(count)s$ non-zero coefficient %(statement)s",
             "for $(d,d',a)=%(sizes)s$, the point with $%(count)s$ non-zero coefficients %(statement)s",
+            self.count,
             sizes=self.sizes,
             count=self.count,
             statement=self.statement.rstrip("."),

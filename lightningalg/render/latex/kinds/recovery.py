@@ -9,7 +9,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.escape import Tex, integer, typewriter
 from lightningalg.render.latex.kinds import Kind
-from lightningalg.render.latex.language import Message, translate
+from lightningalg.render.latex.language import Message, translate, translate_many
 
 _REPRODUCED = Message(
     "Let %(sizes)s. Consider a function of $l$ layers that at the inputs of the certificate "
@@ -45,7 +45,7 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> RecoveryI
     d, height, tokens, layers = (integer(subject[key]) for key in ("width", "height", "tokens", "layers"))
     vectors = len([integer(j) for j in subject["vectors"]])
     sizes = f"$d={d}$, $d'={height}$, $t={tokens}$, $l={layers}$"
-    values = translate("$%(count)s$ vectors $x_j$", count=vectors)
+    values = translate_many("$%(count)s$ vector $x_j$", "$%(count)s$ vectors $x_j$", vectors, count=vectors)
     if tokens > 1 and d > 1:
         values = translate("%(vectors)s and the inputs $[x_j,ny]$, $y$ a unit vector,", vectors=values)
     places = {"sizes": sizes, "label": label, "inputs": values}

@@ -11,7 +11,7 @@ from lightningalg.render.latex.bounds import UpperBound
 from lightningalg.render.latex.dimension import LowerBound, read_lower_bound
 from lightningalg.render.latex.escape import Tex, integer, number
 from lightningalg.render.latex.kinds import Kind
-from lightningalg.render.latex.language import Message, translate
+from lightningalg.render.latex.language import Message, translate, translate_many
 from lightningalg.render.latex.networks import Network, read_network
 from lightningalg.render.latex.upper import read_upper_bound
 
@@ -45,14 +45,20 @@ class AlgebraInstance:
         """What is proved, in one clause."""
         numbers = {"fields": number(self.fields), "rank": number(self.rank)}
         if self.fills:
-            return translate(
-                "$%(fields)s$ independent vector fields leave the map unchanged; "
-                "$%(rank)s$ directions fill the kernel of its differential",
+            return translate_many(
+                "one vector field leaves the map unchanged; known directions fill the kernel of its "
+                "differential, of dimension $%(rank)s$",
+                "$%(fields)s$ independent vector fields leave the map unchanged; known directions fill the "
+                "kernel of its differential, of dimension $%(rank)s$",
+                self.fields,
                 **numbers,
             )
-        return translate(
-            "$%(fields)s$ independent vector fields leave the map unchanged; "
-            "$%(rank)s$ directions lie in the kernel of its differential",
+        return translate_many(
+            "one vector field leaves the map unchanged; the kernel of its differential has dimension at "
+            "least $%(rank)s$",
+            "$%(fields)s$ independent vector fields leave the map unchanged; the kernel of its differential "
+            "has dimension at least $%(rank)s$",
+            self.fields,
             **numbers,
         )
 
@@ -108,15 +114,22 @@ def _abstract(instances: Sequence[AlgebraInstance]) -> Tex:
     (x,) = instances
     numbers = {"fields": number(x.fields), "parameters": number(x.network.parameters)}
     if x.fills and x.upper and not x.upper.facts["parts"]:
-        return translate(
+        return translate_many(
+            "We prove that one vector field leaves the parametrisation of a neural network with "
+            "$%(parameters)s$ parameters unchanged, and that it fills the kernel of its differential: it has "
+            "no other continuous symmetries.",
             "We prove that $%(fields)s$ independent vector fields leave the parametrisation of a neural "
             "network with $%(parameters)s$ parameters unchanged, and that they fill the kernel of its "
             "differential: it has no other continuous symmetries.",
+            x.fields,
             **numbers,
         )
-    return translate(
+    return translate_many(
+        "We prove that one vector field leaves the parametrisation of a neural network with "
+        "$%(parameters)s$ parameters unchanged.",
         "We prove that $%(fields)s$ independent vector fields leave the parametrisation of a neural "
         "network with $%(parameters)s$ parameters unchanged.",
+        x.fields,
         **numbers,
     )
 
