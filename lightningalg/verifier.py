@@ -2543,11 +2543,17 @@ def parse_polynomial(value: Any, variables: int, check: str, what: str) -> Polyn
     return result
 
 
-def polynomial_sum(p: Polynomial, q: Polynomial, factor: Fraction = Fraction(1)) -> Polynomial:
-    """p + factor q."""
+def polynomial_sum(
+    p: Polynomial, q: Polynomial, work: Work, factor: Fraction = Fraction(1)
+) -> Polynomial:  # fmt: skip
+    """p + factor q; the work counts terms and the bits of the sums."""
+    work.spend(len(q))
     result = dict(p)
+    own = bit_size(factor)
     for exponents, coefficient in q.items():
-        value = result.get(exponents, 0) + factor * coefficient
+        old = result.get(exponents, 0)
+        spend_bits(own + bit_size(coefficient) + bit_size(old), work)
+        value = old + factor * coefficient
         if value:
             result[exponents] = value
         else:
@@ -2566,6 +2572,13 @@ def bit_work(bits: int) -> int:
     return 1 + (bits // 512) ** 2 // 8
 
 
+def spend_bits(bits: int, work: Work) -> None:
+    """Count one operation on rational numbers of so many bits, before it is done; short ones are counted with
+    the loop that they are in."""
+    if bits >= 1536:
+        work.spend(bit_work(bits))
+
+
 def spend_product(left: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]], work: Work) -> None:
     """Count the steps of a product of rational matrices; denominators may multiply up along a sum."""
     inner, columns = len(right), len(right[0]) if right else 0
@@ -2575,28 +2588,36 @@ def spend_product(left: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]],
         numerators += max((x.numerator.bit_length() for x in entries), default=0)
         denominators += max((x.denominator.bit_length() - 1 for x in entries), default=0)
     bits = numerators + inner.bit_length() + 2 * inner * denominators
-    work.spend(1 + len(left) * inner * columns // 8 * bit_work(bits))
+    # without denominators there is no gcd
+    work.spend(1 + len(left) * inner * columns // (2 if denominators else 8) * bit_work(bits))
     require_supported(len(left) * columns * bits <= 8 * LIMIT_HELD, "matrices of too many bits")
 
 
-def common_denominator(values: Iterable[Fraction | int]) -> int:
+def common_denominator(values: Iterable[Fraction | int], work: Work) -> int:
     """The least common multiple of the denominators; a very long one is `unsupported`."""
     scale = 1
     for x in values:
+        if x.denominator == 1:
+            continue
+        work.spend(1 + bit_work(scale.bit_length() + x.denominator.bit_length()) // 8)
         scale = math.lcm(scale, x.denominator)
         require_supported(scale.bit_length() <= LIMIT_BITS // 10, "a common denominator of too many digits")
     return scale
 
 
 def polynomial_product(p: Polynomial, q: Polynomial, work: Work) -> Polynomial:
-    """p q; the work counts pairs of terms, and how long their exponents are."""
+    """p q; the work counts pairs of terms, how long their exponents are, and the bits of the sums."""
     width = len(next(iter(p), ()))
     work.spend(len(p) * len(q) * (1 + width // 32))
     result: Polynomial = {}
+    sizes = [(b, e, bit_size(e)) for b, e in q.items()]
     for a, c in p.items():
-        for b, e in q.items():
+        own = bit_size(c)
+        for b, e, size in sizes:
             exponents = tuple(map(add, a, b))
-            result[exponents] = result.get(exponents, 0) + c * e
+            old = result.get(exponents, 0)
+            spend_bits(own + size + bit_size(old), work)
+            result[exponents] = old + c * e
         held = len(result) * (200 + 8 * width)
         require_supported(held <= LIMIT_HELD, "a product of polynomials with too many terms")
     return {exponents: value for exponents, value in result.items() if value}
@@ -2641,17 +2662,27 @@ def rational_matrix(value: Any, rows: int, columns: int, check: str, what: str) 
     return matrix
 
 
+def spend_elimination(matrix: list[list[int]], work: Work) -> None:
+    """Count the steps of an elimination without fractions, before it is done.
+
+    After k steps the entries are minors of size k + 1 (Hadamard bounds their bits); each is made with two
+    products and a division, which is quadratic.
+    """
+    rows, columns = len(matrix), max(map(len, matrix), default=0)
+    bits = max((x.bit_length() for row in matrix for x in row), default=0)
+    for k in range(min(rows, columns)):
+        size = (k + 1) * (bits + (k + 1).bit_length())
+        work.spend((rows - k) * (columns - k) * bit_work(size))
+
+
 def rational_rank(rows: Sequence[Sequence[Fraction | int]], work: Work) -> int:
     """The exact rank over Q: rows are made integral, then eliminated without fractions (Bareiss)."""
     matrix = []
     for row in rows:
-        scale = common_denominator(row)
+        scale = common_denominator(row, work)
         work.spend(1 + len(row) * bit_work(scale.bit_length()) // 8)
         matrix.append([int(x * scale) for x in row])
-    least = min(len(matrix), max(map(len, matrix), default=0))
-    bits = max((x.bit_length() for row in matrix for x in row), default=0)
-    # minors have at most `bits * least` bits and a few more
-    work.spend(len(matrix) * least * max(map(len, matrix), default=0) * (1 + bits * least // 4096))
+    spend_elimination(matrix, work)
     rank, previous = 0, 1
     for column in range(len(matrix[0]) if matrix else 0):
         pivot = next((i for i in range(rank, len(matrix)) if matrix[i][column]), None)
@@ -2735,9 +2766,12 @@ class Variation:
     def add(self, total: Form, form: Form, factor: Fraction | int = 1, monomial: Monomial = ()) -> None:
         """total += factor * monomial * form."""
         self.work.spend(len(form) * (1 + len(monomial) // 4) + 1)
+        size = bit_size(factor)
         for (symbol, own), value in form.items():
             both = tuple(sorted(own + monomial)) if monomial else own
-            sum_ = total.pop((symbol, both), 0) + factor * value
+            old = total.pop((symbol, both), 0)
+            spend_bits(size + bit_size(value) + bit_size(old), self.work)
+            sum_ = old + factor * value
             if sum_:
                 total[symbol, both] = sum_
 
@@ -2839,6 +2873,7 @@ class Variation:
         key, value = next(iter(change.items()))
         why = f"a field changes a row at the activation {layer.id} by no rational multiple of itself"
         require(key in row, "symmetry", why)
+        spend_bits(bit_size(value) + bit_size(row[key]), self.work)
         c = Fraction(value) / row[key]
         rest = dict(change)
         self.add(rest, row, -c)
@@ -2896,10 +2931,13 @@ class Variation:
         keys, inverse = known
         size = len(basis)
         self.work.spend(len(forms) * size * size)
+        longest = max(bit_size(x) for line in inverse for x in line)
         result = []
         for form in forms:
             values = [form.get(key, 0) for key in keys]
             pairs = [(k, v) for k, v in enumerate(values) if v]
+            total_bits = sum(bit_size(v) + longest for _, v in pairs)
+            self.work.spend(len(pairs) * size * (bit_work(total_bits) - 1))
             row = [sum((v * inverse[k][j] for k, v in pairs), Fraction(0)) for j in range(size)]
             rest = dict(form)
             for c, known_form in zip(row, basis, strict=True):
@@ -2922,6 +2960,8 @@ class Variation:
             key = next(iter(form))
             keys.append(key)
             scale = 1 / Fraction(form[key])
+            for x in (*form.values(), *combination):
+                spend_bits(bit_size(scale) + bit_size(x), self.work)
             form = {k: v * scale for k, v in form.items()}
             combination = [v * scale for v in combination]
             rows[i] = form, combination
@@ -2929,6 +2969,8 @@ class Variation:
                 if j != i and key in other:
                     factor = other[key]
                     self.add(other, form, -factor)
+                    for x, y in zip(own, combination, strict=True):
+                        spend_bits(bit_size(x) + bit_size(factor) + bit_size(y), self.work)
                     rows[j] = other, [x - factor * y for x, y in zip(own, combination, strict=True)]
             self.work.spend(size * size)
         # combination * basis has coefficient 1 at its own key and 0 at the others: it is B^-1
@@ -4147,19 +4189,14 @@ def network_value(
     return times(L, X, work)
 
 
-def rank_modulo(rows: list[list[Fraction]], work: Work) -> int:
-    """A lower bound of the rank: the rank modulo a prime of the rows, made integral."""
+def rank_modulo(matrix: list[list[int]]) -> int:
+    """A lower bound of a rank: that of residues modulo the prime. `check_determined` counts its steps."""
     p = RANK_PRIME
-    matrix = []
-    for row in rows:
-        scale = math.lcm(*(x.denominator for x in row))
-        matrix.append([int(x * scale) % p for x in row])
     rank = 0
     for column in range(len(matrix[0]) if matrix else 0):
         pivot = next((i for i in range(rank, len(matrix)) if matrix[i][column]), None)
         if pivot is None:
             continue
-        work.spend((len(matrix) - rank) * (len(matrix[0]) - column))
         matrix[rank], matrix[pivot] = matrix[pivot], matrix[rank]
         inverse = pow(matrix[rank][column], -1, p)
         top = [x * inverse % p for x in matrix[rank]]
@@ -4198,12 +4235,15 @@ def check_recovery(certificate: dict[str, Any], report: Report) -> str:
     check_strength_and_provenance(certificate)
     compare("fields", "witness", certificate["witness"], {})
     work = Work("a recovery")
-    probes = recovery_inputs(d, tokens, layers, vectors)
+    steps = (3**layers + 1) // 2 if tokens > 1 and d > 1 else 0
+    inputs = len(vectors) * (1 + d * steps) + 3
+    require_supported(inputs <= 100_003, f"recovery from {len(vectors)} vectors")
     bits = max(
         x.numerator.bit_length() + x.denominator.bit_length() for rows in (*M, L) for row in rows for x in row
     )
     # numbers grow to the power 3^l
-    work.spend(len(probes) * layers * d * d * max(2, tokens) * (1 + bits * 3**layers // 20_000) // 4)
+    work.spend(inputs * layers * d * d * max(2, tokens) * (1 + bits * 3**layers // 20_000) // 4)
+    probes = recovery_inputs(d, tokens, steps, vectors)
     stated = subject["values_sha256"]
     digest = hashlib.sha256()
     count = Work("values")
@@ -4227,11 +4267,9 @@ def check_recovery(certificate: dict[str, Any], report: Report) -> str:
     )
 
 
-def recovery_inputs(d: int, tokens: int, layers: int, vectors: list[int]) -> list[list[list[Fraction]]]:
-    """All inputs, by columns: [x_j], [x_j, n e_k], and three full ones."""
+def recovery_inputs(d: int, tokens: int, steps: int, vectors: list[int]) -> list[list[list[Fraction]]]:
+    """All inputs, by columns: [x_j], [x_j, n e_k] for n up to ``steps``, and three full ones."""
     probes = []
-    steps = (3**layers + 1) // 2 if tokens > 1 and d > 1 else 0
-    require_supported(len(vectors) * (1 + d * steps) <= 100_000, f"recovery from {len(vectors)} vectors")
     for j in vectors:
         x = small_vector(f"x/{j}", d)
         probes.append([x])
@@ -4243,39 +4281,55 @@ def recovery_inputs(d: int, tokens: int, layers: int, vectors: list[int]) -> lis
     return probes
 
 
+def primitive_matrix(matrix: RationalRows, work: Work) -> list[list[int]]:
+    """The rational multiple of a matrix whose entries are integers without a common divisor."""
+    scale = common_denominator((x for row in matrix for x in row), work)
+    work.spend(1 + len(matrix) * len(matrix[0]) * bit_work(scale.bit_length()) // 8)
+    whole = [[int(x * scale) for x in row] for row in matrix]
+    content = math.gcd(*(x for row in whole for x in row)) or 1
+    return [[x // content for x in row] for row in whole]
+
+
 def check_determined(
     M: list[RationalRows], L: RationalRows, tokens: int, vectors: list[int], work: Work
 ) -> None:
     """The values determine every layer: x^T N y (x^T M x) = (x^T M y)(x^T N x) has only the solutions N = c
-    M."""
-    d = len(L[0])
-    points = [small_vector(f"x/{j}", d) for j in vectors]
-    for x, j in zip(points, vectors, strict=True):
-        alive = any(sum(map(mul, row, x)) for row in L) and all(bilinear(x, matrix, x) for matrix in M)
+    M.  The equations do not change if M is multiplied by a number."""
+    d, p = len(L[0]), RANK_PRIME
+    points = [[int(value) for value in small_vector(f"x/{j}", d)] for j in vectors]
+    matrices = [primitive_matrix(matrix, work) for matrix in M]
+    bits = max(x.bit_length() for matrix in matrices for row in matrix for x in row)
+    work.spend(len(points) * len(M) * d * d * (1 + bits // 1024))
+    images = []  # of each layer: x^T M, M x and x^T M x of each point
+    for matrix in matrices:
+        columns = list(zip(*matrix, strict=True))
+        left = [[sum(map(mul, x, column)) for column in columns] for x in points]
+        right = [[sum(map(mul, row, x)) for row in matrix] for x in points]
+        images.append((left, right, [sum(map(mul, a, x)) for a, x in zip(left, points, strict=True)]))
+    for number, (x, j) in enumerate(zip(points, vectors, strict=True)):
+        alive = any(sum(map(mul, row, x)) for row in L) and all(q[number] for _, _, q in images)
         require(alive, "determined", f"the value at x_{j} is 0")
     if d == 1:
         return
     require(tokens > 1, "determined", "one token does not determine weights")
     require(rational_rank(points, work) == d, "determined", "the vectors do not span the space")
-    units = [[Fraction(i == k) for i in range(d)] for k in range(d)]
-    pairs = [(x, y) for x in points for y in units]
-    for number, matrix in enumerate(M, 1):
+    pairs = [(n, k) for n in range(len(points)) for k in range(d)]  # x = x_n and y = e_k
+    for number, (matrix, (left, right, forms)) in enumerate(zip(matrices, images, strict=True), 1):
+        pivots = range(min(len(pairs), d * d))
+        work.spend(len(pairs) * d * d + sum((len(pairs) - k) * (d * d - k) for k in pivots))
         rows = []
-        for x, y in pairs:
-            q, b = bilinear(x, matrix, x), bilinear(x, matrix, y)
-            rows.append([u * (v * q - b * w) for u in x for v, w in zip(y, x, strict=True)])
-        rank = rank_modulo(rows, work) if rows else 0
+        for n, k in pairs:
+            x, q, b = points[n], forms[n] % p, left[n][k] % p
+            second = [(q * (j == k) - b * w) % p for j, w in enumerate(x)]
+            rows.append([u * v % p for u in x for v in second])
+        rank = rank_modulo(rows)
         require(
             rank == d * d - 1,
             "determined",
             f"layer {number}: rank {rank} modulo a prime, {d * d - 1} is needed",
         )
-        pairs = [
-            (x, y)
-            for x, y in pairs
-            if bilinear(x, matrix, x) * bilinear(y, matrix, y)
-            != bilinear(x, matrix, y) * bilinear(y, matrix, x)
-        ]
+        work.spend(len(pairs) * (1 + bits // 1024))
+        pairs = [(n, k) for n, k in pairs if forms[n] * matrix[k][k] != left[n][k] * right[n][k]]
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -4296,7 +4350,9 @@ def commutator(a: SparseMatrix, b: SparseMatrix, work: Work) -> SparseMatrix:
         for (i, j), value in left.items():
             for k, other in rows.get(j, ()):
                 work.spend(1)
-                sum_ = total.pop((i, k), 0) + sign * value * other
+                old = total.pop((i, k), 0)
+                spend_bits(bit_size(old) + bit_size(value) + bit_size(other), work)
+                sum_ = old + sign * value * other
                 if sum_:
                     total[i, k] = Fraction(sum_)
     return total
@@ -4355,7 +4411,9 @@ def check_factors(value: Any, listed: list[VectorField]) -> str:
                     c = expected.get(place, Fraction(0))
                     if c:
                         for key, x in matrices[start + number].items():
-                            bracket[key] = bracket.get(key, Fraction(0)) - c * x
+                            before = bracket.get(key, Fraction(0))
+                            spend_bits(bit_size(before) + bit_size(c) + bit_size(x), work)
+                            bracket[key] = before - c * x
             work.spend(len(bracket) + 1)
             zero = not any(bracket.values())
             require(zero, "factors", f"fields {j} and {i} do not have the bracket of their factors")
@@ -4442,13 +4500,12 @@ def rational_determinant(rows: Sequence[Sequence[Fraction]], work: Work) -> Frac
     n, scale = len(rows), 1
     matrix = []
     for row in rows:
-        own = common_denominator(row)
+        own = common_denominator(row, work)
         work.spend(1 + len(row) * bit_work(own.bit_length()) // 8)
         scale *= own
         require_supported(scale.bit_length() <= 4 * LIMIT_BITS, "denominators of too many digits")
         matrix.append([int(x * own) for x in row])
-    bits = max((x.bit_length() for row in matrix for x in row), default=0)
-    work.spend(n**3 * (1 + bits * n // 4096))
+    spend_elimination(matrix, work)
     sign, previous = 1, 1
     for k in range(n):
         pivot = next((i for i in range(k, n) if matrix[i][k]), None)
@@ -4866,13 +4923,14 @@ class SingularLocus:
             total: Polynomial = {}
             for k in range(layer.a):
                 left, right = symbol(first + k * layer.d + i), symbol(first + (layer.a + k) * layer.d + j)
-                total = polynomial_sum(total, polynomial_product(left, right, self.work))
+                total = polynomial_sum(total, polynomial_product(left, right, self.work), self.work)
             attention[i, j] = total
         found: dict[int, Polynomial] = {}
         for (i, alpha), v in value.items():
             for (beta, gamma), x in attention.items():
                 key = layer.key(i, alpha, beta, gamma)
-                found[key] = polynomial_sum(found.get(key, {}), polynomial_product(v, x, self.work))
+                term = polynomial_product(v, x, self.work)
+                found[key] = polynomial_sum(found.get(key, {}), term, self.work)
         return [found[name] for name in names]
 
     def substituted(self, f: Polynomial, generic: list[Polynomial]) -> Polynomial:
@@ -4884,7 +4942,7 @@ class SingularLocus:
                     factor = generic[number]
                     term = factor if term is None else polynomial_product(term, factor, self.work)
             require(term is not None, "equations", "an equation has a constant term")
-            total = polynomial_sum(total, term or {}, coefficient)
+            total = polynomial_sum(total, term or {}, self.work, coefficient)
         return total
 
     # -- singular -------------------------------------------------------------------------------------------
@@ -5251,7 +5309,7 @@ def closing_identity(pattern: tuple[int, int, int], work: Work) -> tuple[tuple[P
         own = polynomial_product(symbol("V", x), symbol("A", y, gamma), work)
         if x == y:
             return own
-        return polynomial_sum(own, polynomial_product(symbol("V", y), symbol("A", x, gamma), work))
+        return polynomial_sum(own, polynomial_product(symbol("V", y), symbol("A", x, gamma), work), work)
 
     product = polynomial_product(symbol("V", alpha), symbol("A", beta, gamma), work)
     if alpha == beta:
@@ -5259,7 +5317,7 @@ def closing_identity(pattern: tuple[int, int, int], work: Work) -> tuple[tuple[P
     square = polynomial_product(product, product, work)
     right = polynomial_product(product, coefficient(alpha, beta), work)
     both = polynomial_product(coefficient(alpha, alpha), coefficient(beta, beta), work)
-    return (square, polynomial_sum(right, both, Fraction(-1))), len(names)
+    return (square, polynomial_sum(right, both, work, Fraction(-1))), len(names)
 
 
 def check_base_point(certificate: dict[str, Any], network: Network) -> str:
@@ -5294,7 +5352,7 @@ def check_base_point(certificate: dict[str, Any], network: Network) -> str:
         for i in range(network.width)
     ]
     for queries, keys, values_ in weights:
-        kx, qx, vx = (mixed(matrix, x) for matrix in (keys, queries, values_))
+        kx, qx, vx = (mixed(matrix, x, work) for matrix in (keys, queries, values_))
         scores = products([list(column) for column in zip(*kx, strict=True)], qx, work)
         x = products(vx, scores, work)
     zero = not any(entry for row in x for entry in row)
@@ -5302,14 +5360,14 @@ def check_base_point(certificate: dict[str, Any], network: Network) -> str:
     return f"{network}: the function is zero at a point where no M_i and not L is zero: a base point (exact)"
 
 
-def mixed(matrix: list[list[Fraction]], x: list[list[Polynomial]]) -> list[list[Polynomial]]:
+def mixed(matrix: list[list[Fraction]], x: list[list[Polynomial]], work: Work) -> list[list[Polynomial]]:
     """A rational matrix times a matrix of polynomials."""
     result = []
     for row in matrix:
         line: list[Polynomial] = [{} for _ in x[0]]
         for factor, entries in zip(row, x, strict=True):
             if factor:
-                line = [polynomial_sum(p, q, factor) for p, q in zip(line, entries, strict=True)]
+                line = [polynomial_sum(p, q, work, factor) for p, q in zip(line, entries, strict=True)]
         result.append(line)
     return result
 
@@ -5322,7 +5380,7 @@ def products(a: list[list[Polynomial]], b: list[list[Polynomial]], work: Work) -
         for column in zip(*b, strict=True):
             total: Polynomial = {}
             for p, q in zip(row, column, strict=True):
-                total = polynomial_sum(total, polynomial_product(p, q, work))
+                total = polynomial_sum(total, polynomial_product(p, q, work), work)
             line.append(total)
         result.append(line)
     return result
@@ -6018,11 +6076,6 @@ def divides(a: Exponents, b: Exponents) -> bool:
     return all(x <= y for x, y in zip(a, b, strict=True))
 
 
-def number_bits(p: Polynomial) -> int:
-    """A bound of the size of a polynomial's coefficients."""
-    return max((c.numerator.bit_length() + c.denominator.bit_length() for c in p.values()), default=0)
-
-
 class GroebnerSet:
     """Monic polynomials of an order, with division and Buchberger's criterion; work is counted."""
 
@@ -6063,7 +6116,8 @@ class GroebnerSet:
                 result[top] = value
                 continue
             head, element = self.heads[found], self.elements[found]
-            self.work.spend(len(element) * (self.width + bit_work(bit_size(value) + self.sizes[found])))
+            bits = bit_size(value) + self.sizes[found]
+            self.work.spend(len(element) * (self.width + bit_work(bits)))
             require_supported(len(rest) * self.width <= LIMIT_HELD // 400, "a remainder of too many terms")
             shift = tuple(map(sub, top, head))
             for exponents, coefficient in element.items():
@@ -6071,6 +6125,8 @@ class GroebnerSet:
                     continue
                 place = tuple(map(add, exponents, shift))
                 old = rest.get(place)
+                if old is not None:
+                    spend_bits(bits + bit_size(old), self.work)
                 new = (old or 0) - value * coefficient
                 if old is None:
                     heapq.heappush(queue, (tuple(-k for k in self.key(place)), place))
@@ -6112,6 +6168,7 @@ class GroebnerSet:
             s = polynomial_sum(
                 polynomial_product(left, self.elements[i], self.work),
                 polynomial_product(right, self.elements[j], self.work),
+                self.work,
                 Fraction(-1),
             )
             zero = not self.remainder(s)
@@ -6208,15 +6265,9 @@ class IdealCertificate:
             for k, f in enumerate(array(value, check, check))
         ]
 
-    def product(self, p: Polynomial, q: Polynomial) -> Polynomial:
-        """A product whose work counts the size of numbers too."""
-        size = (number_bits(p) + number_bits(q)) // 512
-        self.work.spend(len(p) * len(q) * size)
-        return polynomial_product(p, q, self.work)
-
     def check_derivation(self) -> None:
         """The basis lies in the ideal: the steps make its elements from the generators."""
-        sources = list(self.generators)
+        sources, held = list(self.generators), 0
         steps = array(self.witness["steps"], "derivation", "steps")
         for number, step in enumerate(steps):
             total: Polynomial = {}
@@ -6224,8 +6275,11 @@ class IdealCertificate:
                 require(isinstance(pair, list) and len(pair) == 2, "derivation", "{} is no pair", pair)
                 source = integer(pair[0], "derivation", "source", 0, len(sources) - 1)
                 multiplier = parse_polynomial(pair[1], self.variables, "derivation", "multiplier")
-                total = polynomial_sum(total, self.product(multiplier, sources[source]))
+                term = polynomial_product(multiplier, sources[source], self.work)
+                total = polynomial_sum(total, term, self.work)
             self.work.spend(len(total))
+            held += sum(200 + 8 * self.variables + bit_size(c) // 8 for c in total.values())
+            require_supported(held <= LIMIT_HELD, "steps with too many terms")
             sources.append(total)
             self.report(f"step {number + 1} of {len(steps)}")
         elements = array(self.witness["elements"], "derivation", "elements")
@@ -6314,11 +6368,13 @@ class IdealCertificate:
         if primes:
             for element in primes[0].elements:
                 self.work.spend(100)
-                self.require_cover(primes[1:], self.basis.remainder(self.product(product, element)), power)
+                self.require_cover(
+                    primes[1:], self.basis.remainder(polynomial_product(product, element, self.work)), power
+                )
             return
         value = product
         for _ in range(power - 1):
-            value = self.basis.remainder(self.product(value, product))
+            value = self.basis.remainder(polynomial_product(value, product, self.work))
         fine = not self.basis.remainder(value)
         require(fine, "components", "a product of elements has no such power in the ideal")
 
@@ -6359,25 +6415,38 @@ class IdealCertificate:
         require(bool(used), "real points", "the form has no variables")
         require_supported(len(used) <= 30, "a form in {} variables", len(used))
         require(all(sum(e) == 2 for e in form), "real points", "the form is not quadratic")
-        require(is_definite(form, used), "real points", "the form is not positive definite")
+        require(is_definite(form, used, self.work), "real points", "the form is not positive definite")
         left = {e: c for e, c in constant.items() if not any(e[k] for k in used)}
         nonzero = len(left) == 1 and not any(next(iter(left)))
         require(nonzero, "real points", "where the form's variables vanish, the constant is no constant")
 
 
-def is_definite(form: Polynomial, used: list[int]) -> bool:
-    """Whether a quadratic form is positive definite: all pivots of its symmetric matrix are positive."""
-    matrix = [[Fraction(0)] * len(used) for _ in used]
+def is_definite(form: Polynomial, used: list[int], work: Work) -> bool:
+    """Whether a quadratic form is positive definite: all leading minors of its matrix are (Sylvester).
+
+    Rows are made integral, which leaves the minors' signs; the pivots of an elimination without fractions and
+    without exchanges are these minors.
+    """
+    rows: list[list[Fraction]] = [[Fraction(0)] * len(used) for _ in used]
     for exponents, value in form.items():
         places = [i for i, k in enumerate(used) for _ in range(exponents[k])]
-        matrix[places[0]][places[1]] += value / 2
-        matrix[places[1]][places[0]] += value / 2
+        rows[places[0]][places[1]] += value
+        rows[places[1]][places[0]] += value
+    matrix = []
+    for row in rows:
+        scale = common_denominator(row, work)
+        work.spend(1 + len(row) * bit_work(scale.bit_length()) // 8)
+        matrix.append([int(x * scale) for x in row])
+    spend_elimination(matrix, work)
+    previous = 1
     for k, top in enumerate(matrix):
-        if top[k] <= 0:
+        head = top[k]
+        if head <= 0:
             return False
-        for row in matrix[k + 1 :]:
-            factor = row[k] / top[k]
-            row[:] = [x - factor * y for x, y in zip(row, top, strict=True)]
+        for i in range(k + 1, len(matrix)):
+            factor = matrix[i][k]
+            matrix[i] = [(head * x - factor * y) // previous for x, y in zip(matrix[i], top, strict=True)]
+        previous = head
     return True
 
 

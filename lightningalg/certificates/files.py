@@ -16,6 +16,7 @@ from lightningalg.errors import InputError
 
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 200
+MAX_PLAIN_INTEGER = 2**53
 
 
 def read_text(path: Path, *, what: str, max_bytes: int = MAX_BYTES) -> str:
@@ -60,7 +61,7 @@ def read_text(path: Path, *, what: str, max_bytes: int = MAX_BYTES) -> str:
 def read_json(path: Path, *, what: str, integers_only: bool = True) -> Any:
     """Return the JSON value in an untrusted file: no duplicate keys, bounded depth.
 
-    With ``integers_only`` fractions and integers beyond 2^53 are refused, as in certificates.
+    With ``integers_only`` fractions, -0 and integers beyond 2^53 are refused, as in certificates.
 
     Raises
     ------
@@ -84,8 +85,10 @@ def read_json(path: Path, *, what: str, integers_only: bool = True) -> Any:
         return float(token)
 
     def integer(token: str) -> int:
-        if len(token) > 17:
+        if len(token) > 17 or (integers_only and abs(int(token)) > MAX_PLAIN_INTEGER):
             raise InputError(f"{what} {path}: integers beyond 2^53 must be written as strings")
+        if integers_only and token == "-0":
+            raise InputError(f"{what} {path}: the number -0 is written 0")
         return int(token)
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
