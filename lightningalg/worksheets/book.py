@@ -185,8 +185,14 @@ def _claim(
         worksheet=field_of(entry, "worksheet", str, what), text=words, verdict=text("verdict"),
         declared=text("declared") or "certified", certificates=tuple(certificates), without=tuple(without),
         uses=tuple(str(key) for key in field_of(entry, "uses", list, what, [])),
-        proof=str(field_of(entry, "proof", (str, type(None)), what) or ""),
+        proof=str(field_of(entry, "proof", (str, type(None)), what) or ""), strengths=_strengths(entry, what),
     )  # fmt: skip
+
+
+def _strengths(entry: Mapping[str, Any], what: str) -> tuple[str, ...]:
+    """Return the strengths of the verdicts on a claim's instances, each once."""
+    found = (field_of(one, "strength", (str, type(None)), what) for one in entry["instances"])
+    return tuple(dict.fromkeys(strength for strength in found if strength))
 
 
 def _texts(table: Mapping[str, Any], key: str, what: str) -> tuple[str, ...]:

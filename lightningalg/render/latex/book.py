@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
 from lightningalg.errors import InputError
 from lightningalg.render.latex.article import Document, document_of, filled, parts
-from lightningalg.render.latex.claim import ClaimText, status
+from lightningalg.render.latex.claim import ClaimText, status, with_signs
 from lightningalg.render.latex.escape import Tex, typewriter
 from lightningalg.render.latex.language import current_language, speaking, translate
+from lightningalg.render.typed import typed
 
 #: told (claims written, all claims, what is being written)
 Progress = Callable[[int, int, str], None]
@@ -47,6 +48,8 @@ class BookClaim:
         ``worksheet/id`` of the claims that its text rests on.
     proof
         Its proof as an article of its own, relative to the folder of the run; ``""``: none.
+    strengths
+        Those of the verdicts on its instances: where floating point decides, not those of the certificates.
     """
 
     worksheet: str
@@ -57,6 +60,7 @@ class BookClaim:
     without: tuple[tuple[str, str, str], ...] = ()
     uses: tuple[str, ...] = ()
     proof: str = ""
+    strengths: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -148,7 +152,22 @@ def render_book(book: Book, *, lang: str = "en", progress: Progress = lambda don
         If one is of a kind that cannot be printed.
     """
     with speaking(lang):
-        return _render(book, progress)
+        return _render(_with_signs(book), progress)
+
+
+def _with_signs(book: Book) -> Book:
+    """Return a book whose words have signs for the formulas that were typed in them."""
+    chapters = [
+        replace(
+            chapter,
+            title=typed(chapter.title),
+            source=typed(chapter.source),
+            prose=typed(chapter.prose),
+            claims=tuple(replace(claim, text=with_signs(claim.text)) for claim in chapter.claims),
+        )
+        for chapter in book.chapters
+    ]
+    return replace(book, chapters=tuple(chapters))
 
 
 def _render(book: Book, progress: Progress) -> str:
@@ -192,7 +211,7 @@ def _section(claim: BookClaim, document: Document | None, numbers: Mapping[str, 
         claim=claim,
         first=min(labels),
         last=max(labels),
-        strengths=document.strengths if document else (),
+        strengths=tuple(sorted({str(status(strength)) for strength in claim.strengths})),
         document=document,
         body=Tex(body),
         uses=tuple(numbers[key] for key in claim.uses if key in numbers),
@@ -294,7 +313,7 @@ def _table(table: Mapping[str, Any], known: Mapping[str, _Section]) -> list[tupl
         text = statement["text_es"] if spanish else statement["text"]
         where = statement["where_es"] if spanish else statement["where"]
         rows = _rows(statement["rows"], known)
-        found.setdefault(title, []).append((text, where, statement["illustration"] or "", rows))
+        found.setdefault(title, []).append((typed(text), where, statement["illustration"] or "", rows))
     others = _rows(table.get("others", ()), known)
     if others:
         found.setdefault(str(translate("Other claims")), []).append(("", "", "", others))
