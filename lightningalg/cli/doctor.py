@@ -69,9 +69,9 @@ def _line(label: str, parts: Sequence[Part], purpose: str) -> str:
     Where some of its parts are missing the line says ``partly``, and which.
     """
     states = {_state(part) for part in parts}
-    mark = next(state for state in ("broken", "missing", "ok") if state in states)
+    worst: str = next(state for state in ("broken", "missing", "ok") if state in states)
     absent = [part.name for part in parts if part.version is None]
-    mark = "partly" if mark == "missing" and len(absent) < len(parts) else mark
+    mark = "partly" if worst == "missing" and len(absent) < len(parts) else worst
     found = ", ".join(f"{part.name} {part.version}" for part in parts if part.version is not None)
     gone = f"missing {', '.join(absent)}" if absent else ""
     versions = "; ".join(text for text in (found, gone) if text)

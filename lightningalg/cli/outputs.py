@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations
 from typing import Any
+from weakref import WeakSet
 
 import click
 
@@ -15,6 +16,8 @@ _INPUTS = ("network_file", "point", "tensor", "table", "spec", "file", "files")
 _OUTPUTS = ("out", "ask", "export_to", "exports", "store_file", "folder")
 _OPTIONS = {"export_to": "--export", "exports": "--export", "store_file": "--store", "folder": "the folder"}
 
+_CHECKED: WeakSet[click.Command] = WeakSet()
+
 
 def with_distinct_files(command: click.Command) -> click.Command:
     """Let a command, or all commands of a group, refuse outputs that are inputs or each other."""
@@ -22,6 +25,9 @@ def with_distinct_files(command: click.Command) -> click.Command:
         for inner in command.commands.values():
             with_distinct_files(inner)
         return command
+    if command in _CHECKED:  # asked for again in the same process
+        return command
+    _CHECKED.add(command)
     original = command.invoke
 
     def invoke(ctx: click.Context) -> Any:

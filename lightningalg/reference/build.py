@@ -130,8 +130,8 @@ def build_reference(out: str | Path, commands: Sequence[CommandHelp]) -> list[Pa
     )
     pages["command-line.html"] = template("commands.html.jinja2").render(commands=commands, **shared)
     # the start page first: it says what the folder is, also if this run does not reach its end
-    names = sorted(pages, key=lambda name: (name != "index.html", name))
-    return sorted(_written(folder / name, pages[name]) for name in names)
+    order = sorted(pages, key=lambda name: (name != "index.html", name))
+    return sorted(_written(folder / name, pages[name]) for name in order)
 
 
 def _check_folder(folder: Path) -> None:
