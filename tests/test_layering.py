@@ -65,7 +65,7 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
 
 #: (file, imported module): the exceptions, each with its reason
 EXCEPTIONS = {
-    # INTERFACE.md promises Network.polynomial_map(); the import waits until it is called
+    # Network.polynomial_map() is for users; the import waits until it is called
     ("networks/network.py", "lightningalg.maps.polynomial_map"),
     # for annotations only, under TYPE_CHECKING
     ("maps/polynomial_map.py", "sympy"),

@@ -91,7 +91,7 @@ class Dimension:
         return rf"${self.lower_bound} \le \dim Y \le {self.upper_bound}$"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields of ``dimension --json`` (INTERFACE.md)."""
+        """Return the fields of ``dimension --json``."""
         standard = family(self.network)
         return {
             "network": {**(standard.to_json() if standard else {}), **self.network.to_json()},

@@ -156,6 +156,14 @@ def _symmetries(result: Dimension, steps: Mapping[str, Any]) -> Iterator[str]:
         yield f"  the kernel of the part from {part['from']} to {part['to']}{some}, {why}"
 
 
+def _formula(result: Dimension) -> str:
+    """Return what the predicted number is, and whether the proved ones say otherwise."""
+    if result.predicted is None or result.lower_bound <= result.predicted <= result.upper_bound:
+        return "closed formula"
+    what = "the bounds say" if result.value is None else f"the dimension is {result.value}"
+    return f"closed formula, refuted here: {what}" + (" otherwise" if result.value is None else "")
+
+
 def _show(result: Dimension, out: str | None) -> None:
     """Print the result for people. Plain text: it has to be there before a table library is imported."""
     from lightningalg.networks.families import has_softmax
@@ -178,7 +186,7 @@ def _show(result: Dimension, out: str | None) -> None:
             str(result.upper_bound),
             f"{result.upper_bound_by}: {_ARGUMENTS[result.upper_bound_by]}",
         ),
-        ("predicted", "none known" if result.predicted is None else str(result.predicted), "closed formula"),
+        ("predicted", "none known" if result.predicted is None else str(result.predicted), _formula(result)),
     ]
     click.echo(str(result.network))
     for name, number, remark in lines:

@@ -64,10 +64,17 @@ def command(as_json: bool) -> int:
 
 
 def _line(label: str, parts: Sequence[Part], purpose: str) -> str:
-    """Return one line: the worst of its parts, all versions, and advice where something is amiss."""
+    """Return one line: the state of its parts, all versions, and advice where something is amiss.
+
+    Where some of its parts are missing the line says ``partly``, and which.
+    """
     states = {_state(part) for part in parts}
-    mark = next(state for state in ("broken", "missing", "ok") if state in states)
-    versions = ", ".join(f"{part.name} {part.version or 'missing'}" for part in parts)
+    worst: str = next(state for state in ("broken", "missing", "ok") if state in states)
+    absent = [part.name for part in parts if part.version is None]
+    mark = "partly" if worst == "missing" and len(absent) < len(parts) else worst
+    found = ", ".join(f"{part.name} {part.version}" for part in parts if part.version is not None)
+    gone = f"missing {', '.join(absent)}" if absent else ""
+    versions = "; ".join(text for text in (found, gone) if text)
     advice = [
         part.advice if len(parts) == 1 else f"{part.name}: {part.advice}" for part in parts if not part.works
     ]
@@ -81,7 +88,7 @@ def _state(part: Part) -> str:
 def _machine() -> dict[str, str | int | float]:
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    except (AttributeError, OSError, ValueError):  # Windows
+    except (AttributeError, OSError, ValueError):  # systems that do not say
         memory = 0.0
     return {
         "python": platform.python_version(),

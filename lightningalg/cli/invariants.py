@@ -167,7 +167,7 @@ class _Seldom:
 
 
 def _degree(up_to: int | None, flags: dict[str, Any]) -> int:
-    """INTERFACE.md's ``--degree K``: the equations' degree where the network has no activations."""
+    """``--degree K``: the equations' degree where the network has no activations."""
     if flags["degree"] is None or flags["kind"] == "monomial" or flags["network_file"] is not None:
         return 4 if up_to is None else up_to
     if up_to is not None:

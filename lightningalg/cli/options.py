@@ -92,7 +92,7 @@ _NETWORK_OPTIONS = (
 
 
 def network_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the flags of INTERFACE.md, Network description, to a command."""
+    """Add the flags that describe a network to a command."""
     for option in reversed(_NETWORK_OPTIONS):
         function = option(function)
     return function

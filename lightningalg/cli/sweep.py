@@ -69,7 +69,8 @@ def command(
 
     What the file has already is not computed again, however the last run ended: the same command goes on
     (--force computes it again; a result is replaced by a new one, never by a failure). A store serves one
-    sweep at a time. Every certificate is checked by the independent verifier.
+    sweep at a time. Every certificate is checked by the independent verifier, once; every row is compared
+    with its certificate each time, and one that was altered is an error.
 
     A sweep is a TOML file of families:
 
@@ -110,11 +111,12 @@ def command(
                 wanted, store, seed=validate_seed(seed), workers=workers, scheduler=scheduler,
                 timeout=timeout, memory=memory, retry=retry, force=not resume, progress=progress,
             )  # fmt: skip
+        rows = list(store.rows()) if exports or published else []
         for name in exports:
-            export(store.rows(), Path(name))
+            export(rows, Path(name))
         if folder is not None:
             _write_certificates(store, Path(folder))
-        lines = _compared(store, published)
+        lines = _compared(rows, published)
     if as_json:
         echo_json(_json(done, lines, published))
     else:
@@ -149,12 +151,12 @@ def _read(path: Path) -> tuple[Iterator[Architecture], list[Published]]:
     return iter(unique.values()), published
 
 
-def _compared(store: Store, published: list[Published]) -> list[dict[str, Any]]:
+def _compared(rows: list[dict[str, Any]], published: list[Published]) -> list[dict[str, Any]]:
     from lightningalg.sweeps.tables import compare
 
     if not published:
         return []
-    return list(compare(published, {row["architecture"]: row for row in store.rows()}))
+    return list(compare(published, {row["architecture"]: row for row in rows}))
 
 
 def _write_certificates(store: Store, folder: Path) -> None:

@@ -236,7 +236,7 @@ _TEX = r"""\documentclass[11pt]{article}
 
 def _latex() -> Part:
     path = shutil.which("pdflatex")
-    advice = "Debian: apt install texlive-latex-extra; macOS: MacTeX; Windows: MiKTeX"
+    advice = "Debian: apt install texlive-latex-extra; macOS: MacTeX"
     if path is None:
         return Part("pdflatex", "PDF proofs", None, False, advice)
     output = run_program([path, "--version"]) or ""

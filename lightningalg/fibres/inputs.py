@@ -62,7 +62,8 @@ def planned_inputs(
     from lightningalg.fibres.recovery import recover_virtual, value_at
 
     asked: dict[tuple[tuple[Fraction, ...], ...], None] = {}
-    for number, (M, L) in enumerate(_samples(width, height, layers), start=1):
+    samples = _samples(width, height, layers)
+    for number, (M, L) in enumerate(samples, start=1):
         values = partial(value_at, M, L)
         count = 0
 
@@ -70,7 +71,8 @@ def planned_inputs(
             nonlocal count
             count += 1
             if count % 100 == 0:
-                progress(f"planning: network {number}, {count} inputs so far")
+                # how many a network needs is known only when it is recovered
+                progress(f"planning: network {number} of {len(samples)}, {count} inputs so far")
             return values(X)
 
         box: BlackBox = recover_virtual(function, width=width, tokens=tokens, layers=layers).box

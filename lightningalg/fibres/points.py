@@ -41,7 +41,9 @@ class Architecture:
         layers = attention_chain(network)
         if layers is None:
             raise UnsupportedError(
-                f"{network}: fibres are known for chains of single lightning attention heads without ties"
+                f"{network}: fibres at a point are for chains of single lightning attention heads without "
+                "ties; of one normalised layer `lightningalg worksheet run "
+                "normalized-balls` proves what is known"
             )
         widths = (network.width, *(layer.d_out for layer in layers))
         return cls(widths, tuple(layer.rank for layer in layers), network.tokens)

@@ -22,7 +22,7 @@ _NAME = re.compile(r"layer([1-9][0-9]*)(?:\.(?:head[1-9][0-9]*|sum))?")
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A standard network by its flags (INTERFACE.md, Network description)."""
+    """A standard network by its flags, which are those of ``lightningalg dimension --help``."""
 
     kind: str
     widths: tuple[int, ...]

@@ -273,7 +273,7 @@ class Network:
 
     def polynomial_map(self) -> PolynomialMap:
         """Return the exact polynomial map ``(theta, X) -> f_theta(X)`` over QQ."""
-        # Upwards on purpose: INTERFACE.md promises this method, and the map needs an algebra system.
+        # Upwards on purpose: users call this method, and the map needs an algebra system.
         from lightningalg.maps.polynomial_map import PolynomialMap
 
         return PolynomialMap(self)

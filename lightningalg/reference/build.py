@@ -23,6 +23,8 @@ from lightningalg.reference.contents import GLOSSARY, TOPICS, documented_modules
 _SECTION_HEADING = re.compile(
     r'<(h[1-6]) id="(?:parameters|attributes|returns|yields|raises|references|examples|notes)(?:-[0-9]+)?">'
 )
+#: in the start page: by it a later run knows its folder
+_MARK = "<title>lightningalg: reference</title>"
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -89,14 +91,14 @@ def build_reference(out: str | Path, commands: Sequence[CommandHelp]) -> list[Pa
     Parameters
     ----------
     out
-        Made if it does not exist; pages in it are replaced.
+        Made if it does not exist; pages in it are replaced where it is a reference already.
     commands
         The help of the command line, for a page of its own.
 
     Raises
     ------
     InputError
-        If the folder cannot be written to, or something in it is in the way.
+        If the folder cannot be written to, or has something else than a reference in it.
     MissingExtraError
         If pdoc is not installed.
     """
@@ -107,6 +109,7 @@ def build_reference(out: str | Path, commands: Sequence[CommandHelp]) -> list[Pa
     except ImportError:
         raise MissingExtraError.of("docs", "the reference needs pdoc") from None
     folder = Path(out)
+    _check_folder(folder)
     names = documented_modules()
     _load_lazy_names()
     pdoc.render.configure(
@@ -126,7 +129,25 @@ def build_reference(out: str | Path, commands: Sequence[CommandHelp]) -> list[Pa
         topics=[(topic, _entries(topic.modules)) for topic in TOPICS], glossary=GLOSSARY, **shared
     )
     pages["command-line.html"] = template("commands.html.jinja2").render(commands=commands, **shared)
-    return [_written(folder / name, text) for name, text in sorted(pages.items())]
+    # the start page first: it says what the folder is, also if this run does not reach its end
+    order = sorted(pages, key=lambda name: (name != "index.html", name))
+    return sorted(_written(folder / name, pages[name]) for name in order)
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder with something in it that is not a reference."""
+    try:
+        if not folder.is_dir() or not any(folder.iterdir()):
+            return
+        start = folder / "index.html"
+        known = start.is_file() and _MARK in start.read_bytes()[: 2**20].decode("utf-8", "replace")
+    except OSError:  # the message says it
+        known = False
+    if not known:
+        raise InputError(
+            f"folder {folder} has other files in it, or cannot be read: pages go into a new or empty folder, "
+            f"such as {folder / 'reference'}, or over an earlier reference"
+        )
 
 
 def _load_lazy_names() -> None:

@@ -57,7 +57,8 @@ def run_sweep(
     """Return what a run did: it certifies every architecture without a result in the store, and verifies all.
 
     Each row is written as soon as it is known, in a transaction of its own: at any moment the process may be
-    killed, and running again goes on from there. No two sweeps work on one store at a time.
+    killed, and running again goes on from there. No two sweeps work on one store at a time. What the store
+    has is compared with its certificates first: rows that were altered are no results.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def run_sweep(
     Raises
     ------
     InputError, MissingExtraError
-        See ``Store`` and ``run_on_scheduler``.
+        See ``Store``, ``Store.check`` and ``run_on_scheduler``.
 
     Examples
     --------
@@ -96,6 +97,8 @@ def run_sweep(
     with store.alone():
         store.settle("seed", seed)
         wanted = store.add(architectures)
+        if not force:
+            store.check(progress)
         finished = set() if force else store.finished(with_failures=not retry)
         tasks = [task for task in wanted if task.key not in finished]
         done = len(wanted) - len(tasks)
@@ -104,6 +107,8 @@ def run_sweep(
                 store.put(Row(**row), replace=force)
                 progress(count, len(wanted), "certifying")
         rejected = verify_store(store, progress)
+        if force:  # what was altered may have been mended; what has no new result is still there
+            store.check(progress)
     seconds = time.perf_counter() - start
     return Sweep(len(wanted), len(tasks), done, store.counts(), tuple(rejected), seconds)
 

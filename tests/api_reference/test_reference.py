@@ -158,6 +158,24 @@ def test_the_command_answers_in_json_and_refuses_a_file(tmp_path, capfd, built):
     call(capfd, "reference").refuses("--out")
 
 
+def test_a_folder_with_other_files_is_left_alone(tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("index.html", "notes.txt"):
+        (tmp_path / name).write_text("<title>mine</title>")
+        call(capfd, "reference", "--out", ".").refuses("other files", "reference")
+        assert [path.read_text() for path in tmp_path.iterdir()] == ["<title>mine</title>"]
+        (tmp_path / name).unlink()
+
+
+def test_an_earlier_reference_is_replaced(built, tmp_path):
+    from lightningalg.reference.build import _check_folder
+
+    _check_folder(built)
+    (tmp_path / "index.html").write_bytes((built / "index.html").read_bytes())  # killed after the first page
+    _check_folder(tmp_path)
+    _check_folder(tmp_path / "new")
+
+
 def test_without_pdoc_the_extra_is_named(tmp_path, capfd, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pdoc", None)
     call(capfd, "reference", "--out", tmp_path / "r").refuses("lightningalg[docs]")

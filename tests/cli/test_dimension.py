@@ -1,4 +1,4 @@
-"""``lightningalg dimension``: known values, the JSON of INTERFACE.md, certificates."""
+"""``lightningalg dimension``: known values, the JSON, certificates."""
 
 from __future__ import annotations
 
@@ -276,3 +276,21 @@ def test_normalised_attention(capfd, tmp_path):
     assert done.code == 2 and "has no field 'degree'" in done.err
     done = call(capfd, "symmetries", "--kind", "normalized", "--widths", "2,2", "--ranks", "1")
     assert done.code == 2 and "normalised attention" in done.err and done.err.count("\n") == 1
+
+
+def test_a_prediction_that_the_dimension_refutes_is_said_to_be_refuted(capfd, monkeypatch):
+    """Quadratic networks of widths 5,5,3,1: 32, not the expected 35."""
+    monomial = ("dimension", "--kind", "monomial", "--widths")
+    shown = call(capfd, *monomial, "5,5,3,1").out
+    assert "predicted         35   closed formula, refuted here: the dimension is 32\n" in shown
+    assert "closed formula\n" in call(capfd, *monomial, "2,2,2").out
+    know_only_parameters(monkeypatch)  # 8 to 12
+    arguments = (*monomial, "3,2,3", "--degree", "1")
+    for predicted, words in (
+        (12, "closed formula\n"),
+        (7, "closed formula, refuted here: the bounds say otherwise\n"),
+    ):
+        monkeypatch.setattr(
+            "lightningalg.claims.dimension.predicted_dimension", lambda network, p=predicted: p
+        )
+        assert f"predicted {predicted:10}   {words}" in call(capfd, *arguments).out

@@ -71,3 +71,21 @@ def test_latex_without_a_package_says_which(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     part = module._latex()
     assert not part.works and part.version == "1.40.24" and "cleveref.sty is missing" in part.advice
+
+
+def test_a_line_with_something_missing_says_what(monkeypatch, capfd):
+    absent = ("distributed", "pyarrow")
+    parts = [
+        replace(part, works=False, version=None, advice="add it") if part.name in absent else part
+        for part in known()
+    ]
+    monkeypatch.setattr(module, "inventory", lambda: parts)
+    (line,) = [line for line in call(capfd, "doctor").out.splitlines() if "other extras" in line]
+    assert line.startswith("partly  other extras")
+    assert "matplotlib 1.0, pdoc 1.0; missing distributed, pyarrow:" in line
+
+
+def test_advice_is_for_systems_that_are_supported(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    for part in (module._latex(), module._rocq()):
+        assert part.version is None and "apt install" in part.advice and "Windows" not in part.advice

@@ -152,3 +152,16 @@ def test_wrong_arguments_of_recover(capfd, tmp_path):
     call(capfd, "recover", "--layers", "2", "--ask", tmp_path / "a.json").refuses("--widths")
     (tmp_path / "bad.json").write_text("{}")
     call(capfd, "recover", tmp_path / "bad.json", "--layers", "1").refuses("bad.json", "pairs")
+
+
+def test_a_normalised_layer_is_not_said_to_be_unknown(capfd):
+    answer = call(capfd, "fiber", "--kind", "normalized", "--widths", "2,2,2", "--ranks", "1,1")
+    answer.refuses("at a point", "lightning", "of one normalised layer", "worksheet run normalized-balls")
+
+
+def test_planning_says_which_network_of_how_many():
+    from lightningalg.fibres.inputs import planned_inputs
+
+    told = []
+    planned_inputs(3, 3, 2, 3, progress=told.append)
+    assert told and all("of 3, " in message for message in told)

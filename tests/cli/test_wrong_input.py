@@ -351,3 +351,25 @@ def test_huge_layers_are_refused_at_once(command, tmp_path, capfd):
 
 def test_integers_of_many_digits(capfd):
     call(capfd, "dimension", "--widths", "9" * 30 + ",2", "--ranks", "1").refuses("30 digits", "1000000")
+
+
+def test_a_folders_name_is_no_name_of_a_file(capfd, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.toml").write_text("[[family]]\nlayers = 1\nwidths = 2\nranks = 1\n")
+    call(capfd, "sweep", "s.toml", "--store", "ab/").refuses("--store ab/", "the name of a file")
+    call(capfd, "sweep", "s.toml", "--store", "a", "--export", "b.csv/").refuses("--export b.csv/")
+    call(capfd, "dimension", "--widths", "2,2", "--ranks", "1", "--out", "c.json/").refuses("--out c.json/")
+    assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
+    done = call(capfd, "sweep", "s.toml", "--store", "a", "--workers", "1", "--certificates", "d/")
+    assert done.code == 0 and len(list((tmp_path / "d").iterdir())) == 1
+
+
+def test_folders_that_outputs_make_are_named(capfd, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    network = ("dimension", "--widths", "2,2", "--ranks", "1", "--json", "--out")
+    made = call(capfd, *network, "mistyped/name/c.json")
+    assert made.code == 0 and made.err == "note: made folder mistyped/name\n" and made.json["dimension"] == 6
+    assert call(capfd, *network, "mistyped/name/d.json").err == ""
+    assert call(capfd, *network, "c.json").err == ""
+    call(capfd, "dimension", "--widths", "2,2", "--out", "other/c.json").refuses("ranks")
+    assert not (tmp_path / "other").exists()

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import lightningalg as la
+from lightningalg.certificates.records import sha256_of
 from lightningalg.errors import InputError
 from lightningalg.sweeps import local, run
 from lightningalg.sweeps.run import run_sweep, verify_store
@@ -89,7 +90,8 @@ def test_a_store_has_one_seed(tmp_path):
             run_sweep(some(1), store, workers=1, seed="2")
 
 
-def test_an_altered_certificate_is_found(tmp_path):
+def test_a_forged_certificate_is_found(tmp_path):
+    """Row, certificate and hash agree, and all are wrong: the verifier says so."""
     with Store(tmp_path / "s.sqlite") as store:
         run_sweep(some(1), store, workers=1)
         (row,) = store.rows()
@@ -97,12 +99,17 @@ def test_an_altered_certificate_is_found(tmp_path):
         found = certify(architecture(net).key, net.to_json(), "0")
         forged = la.dimension(net).certificate.to_json()
         forged["claim"]["value"] = 7
+        forged["sha256"] = sha256_of({key: value for key, value in forged.items() if key != "sha256"})
         store.add([architecture(net)])
-        found.update(key=architecture(net).key, certificate=zlib.compress(json.dumps(forged).encode()))
+        found.update(
+            dict.fromkeys(("dimension", "lower_bound", "upper_bound"), 7),
+            sha256=forged["sha256"],
+            certificate=zlib.compress(json.dumps(forged).encode()),
+        )
         store._connection.execute("DELETE FROM results")
         store.put(Row(**found))
         (problem,) = verify_store(store)
-        assert "invalid" in problem and "sha256" in problem
+        assert "invalid" in problem
         assert row["verified"] == "valid"
 
 
