@@ -6,12 +6,16 @@ import shlex
 import time
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from lightningalg.certificates.files import write_atomically
 from lightningalg.cli.options import MAX_SECONDS, Finite, Progress, echo_json
 from lightningalg.errors import InputError
+
+if TYPE_CHECKING:
+    from lightningalg.render.html.records import Report
 
 
 @click.command(
@@ -74,15 +78,19 @@ def command(folder: str, title: str, pdf: bool, slices: bool, timeout: float, as
              "seconds": seconds}
         )  # fmt: skip
     else:
-        for claim, row in report.damaged:
-            click.echo(f"{claim.key} {row.name}: {row.damage}", err=True)
-        if not report.complete:
-            again = f"`lightningalg worksheet run --out {shlex.quote(folder)}`, with its other arguments"
-            click.echo(f"the run was interrupted: to go on, run {again}, again", err=True)
+        _say_what_is_amiss(report, folder)
         click.echo(f"{len(report.claims)} claims, {report.certificates} certificates, {seconds} s -> {index}")
     for claim in report.unconverted:
         click.echo(f"warning: {claim.key}: the proof is not shown as text: {claim.unconverted}", err=True)
     return 1 if report.damaged else 0
+
+
+def _say_what_is_amiss(report: Report, folder: str) -> None:
+    for claim, row in report.damaged:
+        click.echo(f"{claim.key} {row.name}: {row.damage}", err=True)
+    if not report.complete:
+        again = f"`lightningalg worksheet run --out {shlex.quote(folder)}`, with its other arguments"
+        click.echo(f"the run was interrupted: to go on, run {again}, again", err=True)
 
 
 def _remove_others(target: Path, pages: Collection[str]) -> None:

@@ -185,10 +185,8 @@ def _texts(table: Mapping[str, Any], key: str, what: str) -> tuple[str, ...]:
 def _claim(
     entry: Any, folder: Path, *, slices: bool, drawn: dict[str, Figure], progress: Callable[[str], None]
 ) -> ClaimPage:
-    worksheet, name = (_field(entry, key, str, "a claim") for key in ("worksheet", "id"))
+    worksheet, name = _named(entry)
     what = f"claim {worksheet[:60]}/{name[:60]}"
-    if any(c in "/\\\0" for c in worksheet + name) or name.startswith(".") or len(worksheet + name) > 200:
-        raise InputError(f"{what}: not a name of a worksheet and a claim")
     contents: dict[str, Mapping[str, Any]] = {}
     rows = tuple(_instance(value, folder, what, contents) for value in _field(entry, "instances", list, what))
     verdict = recorded_verdict(entry, what)
@@ -233,6 +231,14 @@ def _claim(
     if slices:
         figures += slice_figures(claim, contents, drawn, progress)
     return replace(claim, figures=tuple(figures))
+
+
+def _named(entry: Any) -> tuple[str, str]:
+    """Return the names of a claim's worksheet and of the claim, which become that of its page."""
+    worksheet, name = (_field(entry, key, str, "a claim") for key in ("worksheet", "id"))
+    if any(c in "/\\\0" for c in worksheet + name) or name.startswith(".") or len(worksheet + name) > 200:
+        raise InputError(f"claim {worksheet[:60]}/{name[:60]}: not a name of a worksheet and a claim")
+    return worksheet, name
 
 
 def _after_damage(verdict: str, rows: Iterable[InstanceRow]) -> str:
