@@ -5,7 +5,7 @@ The method is described in ``blocked_engine``, the exactness in ``blocked_field`
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -15,13 +15,14 @@ from lightningalg.engines.base import RankProfile
 from lightningalg.engines.blocked_arithmetic import WORTH_THREADS, Arithmetic
 from lightningalg.engines.blocked_field import Field, centred_inverse, reduce_centred
 from lightningalg.engines.blocked_panels import Panel, panels
-from lightningalg.engines.blocked_schedule import LOAD, Schedule, Step
+from lightningalg.engines.blocked_threads import Queue
 from lightningalg.engines.residue_matrices import centred_into
 
-# Panels that are remembered, and the most columns of one step: wider steps are no faster, and
-# the panel that others wait for would wait for their end.
-_PANELS = 3
-_WIDEST = 128
+# Columns of the narrowest piece of an update that a thread takes.
+_NARROWEST = 64
+
+# Entries from which two threads copy faster than one.
+_WORTH_SHARING = 2**19
 
 
 @dataclass(slots=True)
@@ -67,158 +68,107 @@ class BlockSizes:
     wide_from: int
     base: int | None
 
-    @property
-    def cell(self) -> int:
-        """Columns of a cell, the narrowest piece of an update: half a narrow panel."""
-        return self.narrow // 2 if self.narrow % 2 == 0 else self.narrow
-
     def width(self, rows: int, columns: int) -> int:
         """Return the columns of the next panel when so many rows and columns remain."""
         return min(self.wide if min(rows, columns) >= self.wide_from else self.narrow, columns)
 
 
 def eliminate(
-    work: np.ndarray,
-    width: int,
-    arithmetic: Arithmetic,
-    sizes: BlockSizes,
-    echelon: bool = False,
-    source: np.ndarray | None = None,
+    work: np.ndarray, width: int, arithmetic: Arithmetic, sizes: BlockSizes, echelon: bool = False
 ) -> Echelon:
     """Eliminate the first ``width`` columns of ``work`` in place, in blocks of ``sizes``.
 
     ``echelon`` says whether ``work[:rank]`` is wanted afterwards; without it,
-    rows that no longer matter are not updated. ``source`` comes from
-    ``working_array``: the elimination fills ``work`` itself.
+    rows that no longer matter are not updated.
     """
-    elimination = _Elimination(work, width, arithmetic, sizes, echelon, source)
-    if elimination.run():
-        return elimination.result
-    assert source is not None
-    centred_into(work, source, arithmetic.field.prime)
-    return eliminate(work, width, arithmetic, sizes, echelon)
+    return _Elimination(work, width, arithmetic, sizes, echelon).run()
 
 
 class _Elimination:
-    """One elimination, by all threads at once: each takes one step of the schedule after another."""
+    """One elimination with look-ahead.
+
+    The pivots of a panel are applied to the columns of the next panel first;
+    while the caller's thread factors that, the helpers apply them to the rest.
+    """
 
     def __init__(
-        self,
-        work: np.ndarray,
-        width: int,
-        arithmetic: Arithmetic,
-        sizes: BlockSizes,
-        echelon: bool,
-        source: np.ndarray | None,
+        self, work: np.ndarray, width: int, arithmetic: Arithmetic, sizes: BlockSizes, echelon: bool
     ) -> None:
         self._work, self._width, self._echelon = work, width, echelon
-        self._source, self._copy = source, arithmetic.kernels.copy_residues
-        self._half = np.float32(arithmetic.field.prime // 2)
-        self._centred = True  # as far as the source was read
-        self._workers, self._sizes = arithmetic.workers, sizes
-        self.result = Echelon(work, 0, np.arange(len(work)), [], [])
-        widest = sizes.width(len(work), width)
-        self._panels = panels(arithmetic, widest, len(work), sizes.base, _PANELS)
-        self._borders = [*range(0, width, sizes.cell), *range(width, work.shape[1], sizes.cell)]
-        self._pivot_cells = -(-width // sizes.cell)  # in the others, right of them, are no pivots
-        self._borders.append(work.shape[1])
-        piece = max(1, min(self._panels[0].widest_piece, _WIDEST) // sizes.cell)
-        # Nothing else can be done while the first panel is factored, so that one has a single cell.
-        cells, first = len(self._borders) - 1, min(1, self._pivot_cells)
-        self._schedule = Schedule(cells, _PANELS, piece, first, source is None)
-        # An interrupt leaves a lock released, but not always a condition that is used as one.
-        self._lock = threading.Lock()
-        self._changed = threading.Condition(self._lock)
-        self._waiting = 0
+        self._workers = arithmetic.workers
+        self._sizes = sizes
+        # the pivots of one panel are still applied while the next is factored
+        self._panel, self._next_panel = panels(
+            arithmetic, sizes.width(len(work), width), len(work), sizes.base
+        )
+        self._result = Echelon(work, 0, np.arange(len(work)), [], [])
 
-    def run(self) -> bool:
-        """Take steps with all threads until none is left; ``False`` if the source is not centred."""
-        rows, columns = self._work.shape
-        shared = rows * columns * min(rows, self._width) >= WORTH_THREADS
-        with self._workers.helping(self._take_steps, self._give_up) if shared else nullcontext():
-            self._take_steps()
-        return self._centred
-
-    def _take_steps(self) -> None:
-        try:
-            while (step := self._await_step()) is not None:
-                if step.factor:
-                    self._factor(step)
-                else:
-                    self._apply(step)
-        except BaseException:  # its step never ends, and others may wait for it
-            self._give_up()
-            raise
-
-    def _await_step(self) -> Step | None:
-        with self._lock:
-            while (step := self._schedule.take()) is None and not self._schedule.over:
-                self._waiting += 1
-                self._changed.wait()
-                self._waiting -= 1
-            return step
-
-    def _give_up(self) -> None:
-        with self._lock:
-            self._schedule.end()
-            self._changed.notify_all()
-
-    def _apply(self, step: Step) -> None:
-        first, stop = self._borders[step.first], self._borders[step.stop]
-        if step.panel == LOAD:
-            self._load(first, stop)
-        else:
-            panel = self._panels[step.panel % _PANELS]
-            panel.update(self._work, panel.top, first, stop, self._echelon)
-        with self._lock:
-            self._schedule.applied(step)
-            if self._waiting:
-                self._changed.notify_all()
-
-    def _load(self, first: int, stop: int) -> None:
-        assert self._copy is not None
-        if not self._copy(self._work, self._source, first, stop, self._half):
-            self._centred = False
-            self._give_up()
-
-    def _factor(self, step: Step) -> None:
-        new = self._factor_columns(self._panels[step.panel % _PANELS], step)
-        with self._lock:
-            self.result.rank += new
-            full = self.result.rank == len(self._work)
-            self._schedule.factored(step, new > 0, 0 if full else self._next_cells(step.stop))
+    def run(self) -> Echelon:
+        """Alternate: apply the last panel to the next one first, factor that, apply it to the rest."""
+        result, stop = self._result, self._next_stop(0)
+        self._factor(self._panel, 0, stop)
+        while stop < self._work.shape[1]:
+            full = result.rank == len(self._work)
             if full and not self._echelon:
-                self._schedule.end()
-            if self._waiting:
-                self._changed.notify_all()
+                break
+            if self._panel.rank == 0 and not has_nonzero(self._work[result.rank :, stop : self._width]):
+                break
+            until = stop if full else self._next_stop(stop)
+            self._apply_panel(stop, until)
+            if until == stop:
+                break
+            self._panel, self._next_panel = self._next_panel, self._panel
+            stop = until
+        return result
 
-    def _factor_columns(self, panel: Panel, step: Step) -> int:
-        result, top = self.result, self.result.rank
-        first, stop = self._borders[step.first], self._borders[step.stop]
+    def _next_stop(self, first: int) -> int:
+        """Return where the panel ends that begins at column ``first``."""
+        if first >= self._width:
+            return first
+        return first + self._sizes.width(len(self._work) - self._result.rank, self._width - first)
+
+    def _apply_panel(self, first: int, stop: int) -> None:
+        """Apply the pivots to all columns from ``first`` on; ``first .. stop-1`` are the next panel."""
+        panel, workers = self._panel, self._workers
+        top, columns = self._result.rank - panel.rank, self._work.shape[1]
+
+        def update(start: int, end: int) -> None:
+            panel.update(self._work, top, start, end, self._echelon)
+
+        rest = _pieces(stop, columns, panel.widest_piece, workers.threads) if panel.rank else ()
+        shared = (len(self._work) - top) * (columns - stop) * panel.rank >= WORTH_THREADS
+        queue = Queue(rest)
+        with workers.helping(update, queue) if shared else nullcontext():
+            if first < stop:
+                for start, end in _pieces(first, stop, panel.widest_piece, 1) if panel.rank else ():
+                    update(start, end)
+                self._factor(self._next_panel, first, stop)
+            queue.drain(update)
+
+    def _factor(self, panel: Panel, first: int, stop: int) -> None:
+        result, top = self._result, self._result.rank
         rest = self._work[top:]
-        if not has_nonzero(rest[:, first:stop]):
-            return 0
         new = panel.factor(rest[:, first:stop], result.order[top:])
-        panel.top = top
         result.columns += (first + panel.pivots).tolist()
         result.pivot_values += panel.pivot_values
+        result.rank += new
         if self._echelon:
             rest[:new, first:stop] = panel.columns[:, :new].T
             rest[new:, first:stop] = 0.0
-        return new
 
-    def _next_cells(self, first: int) -> int:
-        """Return how many cells the panel has that begins with cell ``first``."""
-        rows, left = len(self._work) - self.result.rank, self._pivot_cells - first
-        if left == 0:
-            return 0
-        columns = self._sizes.width(rows, self._width - self._borders[first])
-        return min(max(1, columns // self._sizes.cell), left)
+
+def _pieces(first: int, stop: int, widest: int, threads: int) -> Iterator[tuple[int, int]]:
+    """Cut ``range(first, stop)`` for several threads: wide pieces first, narrow ones to end together."""
+    while first < stop:
+        fair = (stop - first) // (2 * threads) // _NARROWEST * _NARROWEST
+        end = min(first + (min(max(fair, _NARROWEST), widest) if threads > 1 else widest), stop)
+        yield first, end
+        first = end
 
 
 def has_nonzero(block: np.ndarray) -> bool:
-    """Tell whether a block has a non-zero entry: mostly the first row decides."""
-    return bool(len(block)) and (bool(block[0].any()) or bool(block.any()))
+    """Tell whether a block has a non-zero entry, row by row: mostly the first row decides."""
+    return any(row.any() for row in block)
 
 
 def solve_triangle(
@@ -253,23 +203,33 @@ def _unit_upper_inverse(strict: np.ndarray, field: Field) -> np.ndarray:
     return inverse
 
 
-def working_array(
-    matrix: np.ndarray, arithmetic: Arithmetic, overwrite: bool = False
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return a C-contiguous float32 array for the centred residues of ``matrix``, and its source.
-
-    The source is ``None`` if the array is filled; otherwise ``eliminate`` fills it from there.
-    """
+def working_copy(matrix: np.ndarray, arithmetic: Arithmetic, overwrite: bool = False) -> np.ndarray:
+    """Return the centred residues of ``matrix`` as C-contiguous float32: a copy, or ``matrix`` itself."""
     flags = matrix.flags
     plain = matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable
     if overwrite and plain:
         centred_into(matrix, matrix, arithmetic.field.prime)
-        return matrix, None
+        return matrix
     work = arithmetic.arena.array(matrix.shape, np.float32)
-    if plain and arithmetic.kernels.copy_residues is not None:
-        return work, matrix
-    centred_into(work, matrix, arithmetic.field.prime)
-    return work, None
+    if not (plain and _copied(matrix, work, arithmetic)):
+        centred_into(work, matrix, arithmetic.field.prime)
+    return work
+
+
+def _copied(matrix: np.ndarray, work: np.ndarray, arithmetic: Arithmetic) -> bool:
+    """Copy a float32 matrix with compiled code, if there is any and the entries are centred residues."""
+    copy, half = arithmetic.kernels.copy_residues, np.float32(arithmetic.field.prime // 2)
+    if copy is None:
+        return False
+    centred = []
+
+    def part(start: int, stop: int) -> None:
+        centred.append(copy(work[start:stop], matrix[start:stop], half))
+
+    step = -(-len(matrix) // arithmetic.workers.threads)
+    pieces = [(start, start + step) for start in range(0, len(matrix), step)]
+    arithmetic.workers.run(part, pieces, shared=matrix.size >= _WORTH_SHARING)
+    return all(centred)
 
 
 def _sign(permutation: np.ndarray) -> int:

@@ -7,8 +7,7 @@ eliminated in blocks. A block is copied, transposed, to float64 and factored
 recursively down to a few columns; the rest of the matrix then changes by one
 matrix product, formed tile by tile and reduced modulo p while it is in cache.
 With look-ahead: the next block changes first and is factored by one thread,
-while the others change the rest with this block and the two before it
-(``blocked_schedule``).
+while the others change the rest.
 
 The pivot of a column is the non-zero entry whose row came first in the input.
 Hence a row is only ever subtracted from rows that came after it: the input is
@@ -39,7 +38,7 @@ from lightningalg.engines.blocked_elimination import (
     eliminate,
     has_nonzero,
     solve_triangle,
-    working_array,
+    working_copy,
 )
 from lightningalg.engines.blocked_field import NUMPY_KERNELS, Direct, Field, Kernels
 from lightningalg.engines.blocked_panels import scratch_size
@@ -130,9 +129,9 @@ class BlockedElimination(AbstractLinearAlgebra):
     Notes
     -----
     Memory for an ``m x n`` matrix, beside the input: ``4 m n`` bytes, plus
-    ``32 m b`` bytes for blocks of ``b = 256`` columns, plus at most 6 MB for
-    each thread, plus 25 MB kept for the next call. With ``overwrite=True`` a C-contiguous float32 matrix is
-    destroyed instead of copied, which leaves only the blocks: 44 MB for a
+    ``24 m b`` bytes for blocks of ``b = 256`` columns, plus at most 6 MB for
+    each thread, plus 16 MB kept for the next call. With ``overwrite=True`` a C-contiguous float32 matrix is
+    destroyed instead of copied, which leaves only the blocks: 33 MB for a
     5408 x 9963 matrix of 216 MB. ``nullspace`` and ``solve`` need the
     triangle of the pivot columns and the result on top.
 
@@ -185,8 +184,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         """
         p, array = self._checked_prime(prime), checked_array(matrix)
         with self._arithmetic(p, array.shape) as arithmetic:
-            work, source = working_array(array, arithmetic, overwrite)
-            return self._eliminate(work, array.shape[1], arithmetic, source=source).profile
+            work = working_copy(array, arithmetic, overwrite)
+            return self._eliminate(work, array.shape[1], arithmetic).profile
 
     def minor(self, matrix: np.ndarray, prime: int, *, overwrite: bool = False) -> Minor:
         """Return the rank profiles with the determinant of the minor on them, from one elimination.
@@ -195,8 +194,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         """
         p, array = self._checked_prime(prime), checked_array(matrix)
         with self._arithmetic(p, array.shape) as arithmetic:
-            work, source = working_array(array, arithmetic, overwrite)
-            echelon = self._eliminate(work, array.shape[1], arithmetic, source=source)
+            work = working_copy(array, arithmetic, overwrite)
+            echelon = self._eliminate(work, array.shape[1], arithmetic)
         return Minor(echelon.profile, echelon.minor_determinant(p))
 
     def determinant(self, matrix: np.ndarray, prime: int) -> int:
@@ -213,8 +212,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         p, array = self._checked_prime(prime), checked_array(matrix)
         columns = array.shape[1]
         with self._arithmetic(p, array.shape) as arithmetic:
-            work, source = working_array(array, arithmetic)
-            echelon = self._eliminate(work, columns, arithmetic, True, source)
+            work = working_copy(array, arithmetic)
+            echelon = self._eliminate(work, columns, arithmetic, echelon=True)
             free = np.setdiff1d(np.arange(columns), echelon.columns)
             dependent = self._back_substitute(echelon, free, arithmetic)
         basis = np.zeros((columns, free.size), dtype=np.int64)
@@ -276,14 +275,9 @@ class BlockedElimination(AbstractLinearAlgebra):
         return BlockSizes(narrow, wide, _WIDE_FROM, self._base)
 
     def _eliminate(
-        self,
-        work: np.ndarray,
-        width: int,
-        arithmetic: Arithmetic,
-        echelon: bool = False,
-        source: np.ndarray | None = None,
+        self, work: np.ndarray, width: int, arithmetic: Arithmetic, echelon: bool = False
     ) -> Echelon:
-        return eliminate(work, width, arithmetic, self._block_sizes(arithmetic.field), echelon, source)
+        return eliminate(work, width, arithmetic, self._block_sizes(arithmetic.field), echelon)
 
     def _back_substitute(self, echelon: Echelon, columns: np.ndarray, arithmetic: Arithmetic) -> np.ndarray:
         """Return ``T^-1 R`` as int64: ``T`` the triangle of the pivot columns, ``R`` these columns."""

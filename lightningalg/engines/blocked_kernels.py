@@ -78,11 +78,11 @@ def copy_row(target, values):
 
 
 @jit
-def copy_residues(target, matrix, start, stop, half):
-    """Copy columns ``start .. stop-1`` of a float32 matrix; are all integers of size at most ``half``?"""
+def copy_residues(target, matrix, half):
+    """Copy float32 ``matrix``; return whether all entries are integers of size at most ``half``."""
     bad = 0
     for i in range(matrix.shape[0]):
-        row, out = matrix[i, start:stop], target[i, start:stop]
+        row, out = matrix[i], target[i]
         for j in range(row.shape[0]):  # NaN fails both comparisons
             v = row[j]
             out[j] = v

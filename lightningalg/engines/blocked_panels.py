@@ -31,7 +31,6 @@ class Panel:
         self._column_memory, self._lower_memory, self._inverse = memory
         self._pivots = np.empty(len(self._inverse), dtype=np.int64)
         self.rank = 0
-        self.top = 0  # the row of the matrix where the panel begins
 
     def factor(self, block: np.ndarray, order: np.ndarray) -> int:
         """Load ``block`` (rows x columns), eliminate its columns, permute ``order``; return its rank."""
@@ -169,17 +168,19 @@ class DirectPanel(Panel):
         )  # fmt: skip
 
 
-def panels(arithmetic: Arithmetic, width: int, rows: int, base: int | None, count: int) -> list[Panel]:
-    """Return ``count`` panels of at most ``width`` columns: some are applied while another is factored.
+def panels(arithmetic: Arithmetic, width: int, rows: int, base: int | None) -> tuple[Panel, Panel]:
+    """Return two panels of at most ``width`` columns: one is applied while the other is factored.
 
     They share the memory of their columns, which only the factorisation needs.
     """
     array, direct = arithmetic.arena.array, arithmetic.kernels.direct
     columns = array((width * rows,))
-    memories = [(columns, array((width * rows,)), array((width, width))) for _ in range(count)]
+    memories = [(columns, array((width * rows,)), array((width, width))) for _ in range(2)]
     if direct is None:
-        return [Panel(arithmetic, m, base or arithmetic.kernels.base) for m in memories]
-    return [DirectPanel(arithmetic, m, base or direct.base, direct) for m in memories]
+        first, second = (Panel(arithmetic, m, base or arithmetic.kernels.base) for m in memories)
+    else:
+        first, second = (DirectPanel(arithmetic, m, base or direct.base, direct) for m in memories)
+    return first, second
 
 
 def scratch_size(kernels: Kernels, width: int) -> int:

@@ -8,7 +8,6 @@ import threading
 from _thread import start_new_thread
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -21,8 +20,8 @@ _DGEMM_NAMES = ("scipy_cblas_dgemm64_", "cblas_dgemm64_")
 
 _GONE = SystemExit()  # what a helper says last
 
-# Memory kept between calls; matrices with about 1000 rows and 2000 columns fit.
-_ARENA_BYTES = 3 * 2**23
+# Memory kept between calls; matrices with about 1000 rows and columns fit.
+_ARENA_BYTES = 2**24
 
 
 class BlasLimit:
@@ -179,15 +178,14 @@ class Workers:
     def run(self, task: Callable[..., None], pieces: Iterable[Any], shared: bool = True) -> None:
         """Call ``task(*piece)`` for every piece; pieces must write to disjoint places."""
         queue = Queue(pieces)
-        with self.helping(partial(queue.drain, task), queue.close) if shared else nullcontext():
+        with self.helping(task, queue) if shared else nullcontext():
             queue.drain(task)
 
     @contextmanager
-    def helping(self, job: Callable[[], None], close: Callable[[], None]) -> Iterator[None]:
-        """Let every helper do ``job``, once, until the end of the ``with`` block.
+    def helping(self, task: Callable[..., None], queue: Queue) -> Iterator[None]:
+        """Let the helpers drain ``queue`` until the end of the ``with`` block and of the queue.
 
-        The caller does its part inside, where nested calls get no help. After an
-        error in its part, ``close`` makes the jobs end.
+        The caller meanwhile does what it likes; inside, nested calls get no help.
         """
         if self.threads == 1 or self._sharing:
             yield
@@ -195,11 +193,11 @@ class Workers:
         self._sharing = True
         self._start_helpers()
         for _ in range(self._helpers):
-            self._jobs.put(job)
+            self._jobs.put(lambda: queue.drain(task))
         try:
             yield
         except BaseException:
-            close()
+            queue.close()
             raise
         finally:
             errors = self._await_helpers()

@@ -498,11 +498,13 @@ PANELS = [
 
 @pytest.fixture
 def threads_for_everything(monkeypatch):
-    """Look-ahead with helpers on the smallest matrices."""
+    """Look-ahead with helpers on the smallest matrices, in pieces of two columns."""
     if not blocked_engine.BLAS_LIMIT.available():
         pytest.skip("BLAS cannot be limited: no helpers")
     monkeypatch.setattr(blocked_engine, "_WORTH_LIMIT", 0)
     monkeypatch.setattr(blocked_elimination, "WORTH_THREADS", 0)
+    monkeypatch.setattr(blocked_elimination, "_WORTH_SHARING", 0)
+    monkeypatch.setattr(blocked_elimination, "_NARROWEST", 2)
 
 
 @pytest.mark.parametrize("panels", PANELS)
@@ -587,7 +589,7 @@ def test_an_error_in_a_thread_ends_all(monkeypatch, large, panels, where):
 
 @needs_numba
 def test_large_float32_matrices_are_checked():
-    """Large enough for two threads, which copy with compiled code while the first panel is factored."""
+    """Large enough for the copy that two threads make with compiled code."""
     matrix = fast_low_rank(np.random.default_rng(5), 800, 800, 30, LARGEST)
     engine = BlockedElimination(2, "numba")
     assert engine.rank(matrix, LARGEST) == 30
@@ -607,8 +609,8 @@ def test_large_float32_matrices_are_checked():
 
 
 @needs_numba
-def test_panels_of_the_first_cell_and_columns_that_end_at_borders():
-    """Widths around one cell (64), one panel (128) and both, with right-hand sides behind them."""
+def test_columns_that_end_at_borders():
+    """Widths around one panel, half and several, with right-hand sides behind them."""
     reference, rng = FlintLinearAlgebra(), np.random.default_rng(8)
     for columns in (63, 64, 65, 127, 128, 129, 191, 192, 193, 320, 321):
         matrix = fast_low_rank(rng, 210, columns, min(columns - 1, 200), LARGEST)

@@ -11,20 +11,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup, escape
 
 from lightningalg.render.html.records import VERDICTS, Report
+from lightningalg.render.typed import signs
 
-_GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "lambda": "λ", "theta": "θ", "varphi": "φ"}
 _WRITTEN = (
-    *((re.compile(rf"\b{name}(?![A-Za-z])"), letter) for name, letter in _GREEK.items()),
     (re.compile(r"\^\(([^()&<>]{1,16})\)"), r"<sup>\1</sup>"),
     (re.compile(r"\^([0-9]+|[A-Za-z])(?![A-Za-z])"), r"<sup>\1</sup>"),
-    (re.compile(r"\b([A-Za-z]{1,2})_([0-9]{1,2}|[A-Za-z])(?![A-Za-z0-9_])"), r"\1<sub>\2</sub>"),
-    (re.compile(r" -&gt; "), " → "),
-    (re.compile(r"&lt;="), "≤"),
-    (re.compile(r"&gt;="), "≥"),
-    (re.compile(r"!="), "≠"),
-    (re.compile(r"\b([A-Za-z]{1,2})&#39;(?=[\s.,;:)(+^*=]|$)"), r"\1′"),
-    (re.compile(r"(?<=[\w)>′]) - (?=[\w(])"), " − "),
-    (re.compile(r"\b([A-Za-z0-9]) x ([A-Za-z0-9])\b"), r"\1 × \2"),
+    (re.compile(r"\b([A-Za-zα-ω]{1,2})_([0-9]{1,2}|[A-Za-z])(?![A-Za-z0-9_])"), r"\1<sub>\2</sub>"),
 )
 
 
@@ -36,7 +28,7 @@ def pretty(text: str) -> Markup:
     >>> print(pretty("a <= d^2 - d_1 <b>"))
     a ≤ d<sup>2</sup> − d<sub>1</sub> &lt;b&gt;
     """
-    shown = str(escape(text))
+    shown = str(escape(signs(text)))
     for found, replacement in _WRITTEN:
         shown = found.sub(replacement, shown)
     return Markup(shown)  # escaped above; the replacements add fixed tags alone

@@ -11,7 +11,7 @@ from typing import Any
 from lightningalg.errors import InputError
 from lightningalg.render.latex.arguments import LEMMAS, argument_name
 from lightningalg.render.latex.bounds import UpperBound
-from lightningalg.render.latex.claim import ClaimText, paragraphs, printed, status
+from lightningalg.render.latex.claim import ClaimText, paragraphs, printed, status, with_signs
 from lightningalg.render.latex.composition import FEATURES
 from lightningalg.render.latex.degrees import DegreeInstance, read_degrees
 from lightningalg.render.latex.dimension import Instance, LowerBound, read_dimension
@@ -363,6 +363,7 @@ def document_of(
     degrees = tuple(x for x in found if isinstance(x, DegreeInstance))
     identities = tuple(x for x in found if isinstance(x, IdentityInstance))
     others = tuple(x for x in found if not isinstance(x, Instance | DegreeInstance | IdentityInstance))
+    claim = with_signs(claim) if claim else None
     heading = title or (claim.title if claim else "") or title_of(dimensions, degrees, identities, others)
     verdicts = [x.verdict for x in found if x.verdict]
     return Document(

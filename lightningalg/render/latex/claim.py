@@ -8,6 +8,7 @@ from typing import Any
 
 from lightningalg.render.latex.escape import Tex, escape_text, verbatim
 from lightningalg.render.latex.language import translate, translate_many
+from lightningalg.render.typed import typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,18 @@ def status(word: str, count: int = 1) -> str:
         "numerical": translate("numerical"),
     }
     return words_for_it.get(word, word)
+
+
+def with_signs(claim: ClaimText) -> ClaimText:
+    """Return a claim whose words have signs for the formulas that were typed in them."""
+    return replace(
+        claim,
+        title=typed(claim.title),
+        statement=typed(claim.statement),
+        source=typed(claim.source),
+        prose=typed(claim.prose),
+        hypotheses=tuple(typed(text) for text in claim.hypotheses),
+    )
 
 
 def printed(claim: ClaimText) -> ClaimText:
