@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import click
 from lightningalg.certificates.files import write_atomically
 from lightningalg.cli.options import MAX_SECONDS, Finite, Progress, echo_json
 from lightningalg.cli.progress import counted_progress
+from lightningalg.errors import InputError
 
 NAME = "book"
 
@@ -56,8 +58,14 @@ def command(
         try:
             book = read_book(path, title=title, lang=lang, progress=progress)
         except NotValidError as error:
-            click.echo(f"error: {error}", err=True)
+            listed = f"`lightningalg report {shlex.quote(folder)}` lists what is missing or altered"
+            click.echo(f"error: {error}; {listed}, {_run(folder)} makes it again", err=True)
             return 1
+        if not any(claim.certificates for chapter in book.chapters for claim in chapter.claims):
+            raise InputError(
+                f"{path}: a book needs at least one certificate that the verifier has accepted, and a run "
+                f"verifies them at its end: if it was interrupted, go on with {_run(folder)}"
+            )
         text = render_book(book, lang=lang, progress=progress)
     write_atomically(target, text)
     facts: dict[str, object] = {"written": [str(target)], "claims": sum(len(c.claims) for c in book.chapters)}
@@ -76,6 +84,10 @@ def command(
         size = f", {facts['pages']} pages, {int(str(facts['bytes'])) / 2**20:.1f} MB" if pdf else ""
         click.echo(f"{facts['claims']} claims{size}, {facts['seconds']} s -> {facts['written'][-1]}")  # type: ignore[index]
     return 0
+
+
+def _run(folder: str) -> str:
+    return f"`lightningalg worksheet run --out {shlex.quote(folder)}` (with the worksheets of that run)"
 
 
 def _pages(log: str) -> int | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,8 +14,15 @@ from lightningalg.certificates.files import write_atomically
 from lightningalg.cli.options import MAX_SECONDS, Finite, Progress, echo_json
 from lightningalg.errors import InputError
 
+if TYPE_CHECKING:
+    from lightningalg.render.html.records import Report
 
-@click.command("report", epilog="Exit code: 0 success, 2 there is no run in DIR, or LaTeX is missing.")
+
+@click.command(
+    "report",
+    epilog="Exit code: 0 success, 1 certificates are missing or altered (the report is written and says "
+    "which), 2 there is no run in DIR, or LaTeX is missing.",
+)
 @click.argument("folder", metavar="DIR")
 @click.option("--title", default="lightningalg: certificates of a run", show_default=True, metavar="TEXT",
               help="Title of the report.")  # fmt: skip
@@ -34,7 +43,7 @@ def command(folder: str, title: str, pdf: bool, slices: bool, timeout: float, as
     and sorting, the paper's statements, and a page for each claim with statement, proof, certificates and
     figures. They need no network; DIR can be copied or published as it is. Certificates are compared with
     what the run recorded: an instance whose file is missing or altered is open in the report. This does not
-    check them; "verify" does.
+    check them; "verify" does. An interrupted run has a report too, of what was finished.
 
     \b
     Example:
@@ -64,14 +73,24 @@ def command(folder: str, title: str, pdf: bool, slices: bool, timeout: float, as
         echo_json(
             {"index": str(index), "pages": len(pages), "claims": len(report.claims),
              "certificates": report.certificates, "damaged": len(report.damaged),
+             "unconverted": [claim.key for claim in report.unconverted], "complete": report.complete,
              "bytes": sum(len(c if isinstance(c, bytes) else c.encode()) for c in pages.values()),
              "seconds": seconds}
         )  # fmt: skip
     else:
-        for claim, row in report.damaged:
-            click.echo(f"{claim.key} {row.name}: {row.damage}", err=True)
+        _say_what_is_amiss(report, folder)
         click.echo(f"{len(report.claims)} claims, {report.certificates} certificates, {seconds} s -> {index}")
-    return 0
+    for claim in report.unconverted:
+        click.echo(f"warning: {claim.key}: the proof is not shown as text: {claim.unconverted}", err=True)
+    return 1 if report.damaged else 0
+
+
+def _say_what_is_amiss(report: Report, folder: str) -> None:
+    for claim, row in report.damaged:
+        click.echo(f"{claim.key} {row.name}: {row.damage}", err=True)
+    if not report.complete:
+        again = f"`lightningalg worksheet run --out {shlex.quote(folder)}`, with its other arguments"
+        click.echo(f"the run was interrupted: to go on, run {again}, again", err=True)
 
 
 def _remove_others(target: Path, pages: Collection[str]) -> None:

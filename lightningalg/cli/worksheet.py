@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import re
+import shlex
 import shutil
 import sys
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -170,7 +173,7 @@ def run_command(
     from lightningalg.worksheets.runner import run_worksheets
 
     worksheets = _read(names)
-    with counted_progress() as progress:
+    with _telling_what_is_kept(Path(out)), counted_progress() as progress:
         run = run_worksheets(
             worksheets, out=Path(out), claims=claims, jobs=jobs, force=force,
             seed=validate_seed(seed), lang=lang, progress=progress,
@@ -182,21 +185,69 @@ def run_command(
     return 0 if run.as_declared else 1
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
-    """Return a claim's line of the table, with rich's markup."""
+_HEADS = ("statement and claim", "verdict", "strength", "certificates", "proof", "seconds")
+
+
+@contextlib.contextmanager
+def _telling_what_is_kept(out: Path) -> Iterator[None]:
+    """Say, where a run is interrupted, what stays of it and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        count = sum(1 for _ in out.glob("*/*/*.json"))
+        with contextlib.suppress(OSError):  # the terminal may have gone
+            click.echo(
+                f"{count} certificates are kept in {out}: the same command goes on from there, and "
+                f"`lightningalg report {shlex.quote(str(out))}` shows what was finished",
+                err=True,
+            )
+        raise
+
+
+def _broken(name: str, width: int) -> str:
+    """Return a name of a worksheet and claim in lines of at most ``width``, after "/" or "-" if possible.
+
+    Examples
+    --------
+    >>> _broken("single-layer/attention-matrices", 20)
+    'single-layer/\\nattention-matrices'
+    """
+    lines = [""]
+    for piece in re.split(r"(?<=[/-])", name):
+        if lines[-1] and len(lines[-1]) + len(piece) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(lines)
+
+
+def _cells(row: Mapping[str, Any], width: int) -> list[str]:
+    """Return a claim's line of the table, with rich's markup; its name takes lines of that width."""
     from lightningalg.worksheets.statements import counted
 
     colours = {"certified": "green", "refuted": "red", "open": "yellow"}
     colour = "green" if row["as_declared"] else colours.get(row["verdict"], "red")
     declared = ", as declared" if row["declared"] != "certified" and row["as_declared"] else ""
     return [
-        f"  {row['worksheet']}/{row['claim']}",
+        "  " + _broken(f"{row['worksheet']}/{row['claim']}", width - 2).replace("\n", "\n  "),
         f"[{colour}]{row['verdict']}[/]{declared}",
         row["strength"] or "",
         counted(row),
         "yes" if row["proof"] else "no",
         f"{row['seconds']:.1f}",
     ]
+
+
+def _first_column(summary: Mapping[str, Any], width: int) -> int:
+    """Return the width of the column of claims: whole names first, then what the other columns leave."""
+    from rich.text import Text
+
+    rows = [*summary["others"], *(row for one in summary["statements"] for row in one["rows"])]
+    longest = max((len(f"  {row['worksheet']}/{row['claim']}") for row in rows), default=0)
+    whole = min(max(longest, 30), max(24, width - 74))
+    others = [[Text.from_markup(cell).cell_len for cell in _cells(row, width)[1:]] for row in rows]
+    heads = [len(head) for head in _HEADS[1:]]
+    left = width - sum(max(column) for column in zip(heads, *others, strict=True)) - 3 * len(heads) - 4
+    return max(whole, left)
 
 
 def _table(run: Run) -> None:
@@ -219,22 +270,21 @@ def _table(run: Run) -> None:
                 expected = "" if instance.expected is None else f"expected {instance.expected}; "
                 what = f"{result.claim.id} {instance.task.instance}: {instance.verdict}"
                 console.print(escape(f"{what}: {instance.reason or expected + facts}"), soft_wrap=True)
-    table = Table(
-        "statement and claim", "verdict", "strength", "certificates", "proof", "seconds", title=None
-    )
-    table.columns[0].overflow = "fold"
-    table.columns[-1].justify = "right"
+    table = Table(*_HEADS)
     summary = run.to_json()["table"]
+    first = _first_column(summary, width)
+    table.columns[0].width, table.columns[0].overflow = first, "fold"
+    table.columns[-1].justify = "right"
     for statement in summary["statements"]:
         table.add_row(f"[bold]{escape(statement['text'])}[/] {escape('(' + statement['where'] + ')')}")
         for row in statement["rows"]:
-            table.add_row(*_cells(row))
+            table.add_row(*_cells(row, first))
         if statement["illustration"]:
             table.add_row(f"  notebook {escape(statement['illustration'])}", "open", "numerical")
     if summary["statements"] and summary["others"]:
         table.add_row("[bold]Other claims[/]")
     for row in summary["others"]:
-        table.add_row(*_cells(row))
+        table.add_row(*_cells(row, first))
     console.print(table)
     certificates = [r for claim in run.claims for r in claim.instances if r.certificate is not None]
     verified = sum(r.verified is True for r in certificates)

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from lightningalg.certificates.checker import check_files, explain
-from lightningalg.certificates.files import read_certificate, read_json
+from lightningalg.certificates.files import read_certificate
 from lightningalg.errors import InputError, LightningAlgError
 from lightningalg.render.latex import ClaimText
 from lightningalg.render.latex.book import Book, BookCertificate, BookClaim, Chapter
 from lightningalg.worksheets.claim_text import expected_values
-from lightningalg.worksheets.report import SUMMARY
+from lightningalg.worksheets.report import SUMMARY, read_summary
 from lightningalg.worksheets.report_files import inside, leads_out
+from lightningalg.worksheets.verdict import recorded_verdict
 
 #: certificates that one book may have: beyond, LaTeX takes many minutes
 MAX_CERTIFICATES = 20_000
@@ -68,7 +69,7 @@ def read_book(
         If the verifier does not accept a certificate that the summary calls verified.
     """
     path = folder / SUMMARY
-    summary = read_json(path, what="summary of a run", integers_only=False)
+    summary = read_summary(folder)
     try:
         entries = field_of(summary, "claims", list, "the summary")
         about = {
@@ -182,7 +183,7 @@ def _claim(
         values=expected_values(numbers),
     )
     return BookClaim(
-        worksheet=field_of(entry, "worksheet", str, what), text=words, verdict=text("verdict"),
+        worksheet=field_of(entry, "worksheet", str, what), text=words, verdict=recorded_verdict(entry, what),
         declared=text("declared") or "certified", certificates=tuple(certificates), without=tuple(without),
         uses=tuple(str(key) for key in field_of(entry, "uses", list, what, [])),
         proof=str(field_of(entry, "proof", (str, type(None)), what) or ""), strengths=_strengths(entry, what),

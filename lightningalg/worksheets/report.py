@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lightningalg.certificates.files import read_json
+from lightningalg.claims import claim_kinds
 from lightningalg.errors import InputError, UnsupportedError
 from lightningalg.render.html.mathml import mathml
 from lightningalg.render.html.records import (
@@ -23,16 +26,45 @@ from lightningalg.render.html.records import (
 from lightningalg.worksheets.formula import Formula
 from lightningalg.worksheets.report_figures import claim_figures, neighbours, overview, slice_figures
 from lightningalg.worksheets.report_files import certificate_of, inside, leads_out, proof_of, up
+from lightningalg.worksheets.verdict import OPEN, recorded_verdict
 
 SUMMARY = "summary.json"
+NOT_RUN = "not run: the run was interrupted"
 _FIXED = {
     "name", "verdict", "strength", "reason", "certificate", "sha256", "verified", "skipped", "seconds",
 }  # fmt: skip
+_UNDERSCORE = r"\_"
+_LONG_NAME = re.compile(r"\\mathit\{((?:[A-Za-z0-9]|\\_)+)\}")  # such as fibre_degree, as formulas print it
 _LONGEST_TEXT = 20_000  # characters of a title, statement or reason
 
 
 def _silent(_: str) -> None:
     return None
+
+
+def read_summary(folder: Path) -> Any:
+    """Return the content of the summary of the run in a folder.
+
+    Raises
+    ------
+    InputError
+        If there is none, saying what makes one.
+
+    Examples
+    --------
+    >>> read_summary(Path("/nowhere"))
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: summary of a run /nowhere/summary.json: No such file or directory; ...
+    """
+    path = folder / SUMMARY
+    try:
+        return read_json(path, what="summary of a run", integers_only=False)
+    except InputError as error:
+        if path.exists():
+            raise
+        command = f"lightningalg worksheet run --out {shlex.quote(str(folder))}"
+        again = "a run that was killed goes on where it stopped"
+        raise InputError(f"{error}; run `{command}` first (or again: {again})") from None
 
 
 def read_report(
@@ -65,10 +97,9 @@ def read_report(
     --------
     >>> read_report(Path("/nowhere"))
     Traceback (most recent call last):
-    lightningalg.errors.InputError: summary of a run /nowhere/summary.json: No such file or directory
+    lightningalg.errors.InputError: summary of a run /nowhere/summary.json: No such file or directory; ...
     """
-    path = folder / SUMMARY
-    summary = read_json(path, what="summary of a run", integers_only=False)
+    path, summary = folder / SUMMARY, read_summary(folder)
     drawn: dict[str, Figure] = {}
     try:
         complete = _field(summary, "complete", bool, "the summary")
@@ -98,10 +129,9 @@ def proofs_of(folder: Path) -> list[Path]:
     --------
     >>> proofs_of(Path("/nowhere"))
     Traceback (most recent call last):
-    lightningalg.errors.InputError: summary of a run /nowhere/summary.json: No such file or directory
+    lightningalg.errors.InputError: summary of a run /nowhere/summary.json: No such file or directory; ...
     """
-    path = folder / SUMMARY
-    summary = read_json(path, what="summary of a run", integers_only=False)
+    path, summary = folder / SUMMARY, read_summary(folder)
     try:
         entries = _field(summary, "claims", list, "the summary")
         found = [inside(folder, _field(e, "proof", (str, type(None)), "a claim"), "a claim") for e in entries]
@@ -155,18 +185,18 @@ def _texts(table: Mapping[str, Any], key: str, what: str) -> tuple[str, ...]:
 def _claim(
     entry: Any, folder: Path, *, slices: bool, drawn: dict[str, Figure], progress: Callable[[str], None]
 ) -> ClaimPage:
-    worksheet, name = (_field(entry, key, str, "a claim") for key in ("worksheet", "id"))
+    worksheet, name = _named(entry)
     what = f"claim {worksheet[:60]}/{name[:60]}"
-    if any(c in "/\\\0" for c in worksheet + name) or name.startswith(".") or len(worksheet + name) > 200:
-        raise InputError(f"{what}: not a name of a worksheet and a claim")
     contents: dict[str, Mapping[str, Any]] = {}
     rows = tuple(_instance(value, folder, what, contents) for value in _field(entry, "instances", list, what))
-    verdict = _text(entry, "verdict", what)
+    verdict = recorded_verdict(entry, what)
     proof = inside(folder, entry.get("proof"), what)
     pdf = proof.with_suffix(".pdf") if proof else None
     text, source, unconverted = proof_of(proof, folder)
     linkable = proof is not None and not unconverted.startswith("the file is")
     expected, check, kind = (_text(entry, key, what) for key in ("expected", "check", "kind"))
+    relation = _text(entry, "relation", what)
+    sign = _relation(relation, kind, rows)
     claim = ClaimPage(
         worksheet=worksheet,
         id=name,
@@ -179,9 +209,11 @@ def _claim(
         source=_text(entry, "source", what),
         prose=_text(entry, "prose", what),
         expected=expected,
-        expected_mathml=_formula(_relation(_text(entry, "relation", what), kind, rows) + " ", expected),
+        expected_mathml=_formula(sign + " ", expected),
+        expected_label="Expected" if sign else _expected_words(kind, relation),
         check=check,
         check_mathml=_formula("", check),
+        check_label=_check_words(expected, relation),
         hypotheses=_texts(entry, "hypotheses", what),
         uses=_texts(entry, "uses", what),
         proof=up(proof, folder) if linkable else "",
@@ -199,6 +231,14 @@ def _claim(
     if slices:
         figures += slice_figures(claim, contents, drawn, progress)
     return replace(claim, figures=tuple(figures))
+
+
+def _named(entry: Any) -> tuple[str, str]:
+    """Return the names of a claim's worksheet and of the claim, which become that of its page."""
+    worksheet, name = (_field(entry, key, str, "a claim") for key in ("worksheet", "id"))
+    if any(c in "/\\\0" for c in worksheet + name) or name.startswith(".") or len(worksheet + name) > 200:
+        raise InputError(f"claim {worksheet[:60]}/{name[:60]}: not a name of a worksheet and a claim")
+    return worksheet, name
 
 
 def _after_damage(verdict: str, rows: Iterable[InstanceRow]) -> str:
@@ -220,12 +260,28 @@ def _relation(relation: str, kind: str, rows: Iterable[InstanceRow]) -> str:
     return rf"\dim Y {sign}" if known else ""
 
 
+def _expected_words(kind: str, relation: str) -> str:
+    """Return in words which quantity is expected, where no sign in the formula says it."""
+    known = claim_kinds().get(kind)
+    quantity = f"Expected {known.expected_quantity.replace('_', ' ')}" if known else "Expected"
+    return f"{quantity}, different from" if relation == "differs" else quantity
+
+
+def _check_words(expected: str, relation: str) -> str:
+    """Return what a claim's check is to it."""
+    required = "Also required" if expected else "Required"
+    return f"{required} not to hold" if relation == "differs" else required
+
+
 def _formula(before: str, text: str) -> str:
-    """Return MathML of a worksheet's formula, or nothing if the text is none."""
+    """Return MathML of a worksheet's formula, or nothing if the text is none; long names are words."""
     if not text:
         return ""
     try:
-        return mathml(before + Formula.parse(text).to_latex())
+        latex = _LONG_NAME.sub(
+            lambda name: rf"\text{{{name[1].replace(_UNDERSCORE, ' ')}}}", Formula.parse(text).to_latex()
+        )
+        return mathml(before + latex)
     except (InputError, UnsupportedError):
         return ""
 
@@ -242,14 +298,17 @@ def _instance(entry: Any, folder: Path, what: str, contents: dict[str, Mapping[s
     if not facts.get("expected", "x"):
         del facts["expected"]
     verdict, strength = _text(entry, "verdict", what), entry.get("strength")
+    reason = _text(entry, "reason", what)
+    waiting = "" if reason else _waiting(entry)
     row = InstanceRow(
         name=name[:500],
         verdict=verdict,
         strength=strength if isinstance(strength, str) else "",
-        reason=_text(entry, "reason", what),
+        reason=reason or waiting,
         facts=facts,
         seconds=float(_field(entry, "seconds", (int, float), what, 0.0)),
         verified=entry.get("verified") is True,
+        waiting=bool(waiting),
     )
     if path is None:
         return row
@@ -264,6 +323,15 @@ def _instance(entry: Any, folder: Path, what: str, contents: dict[str, Mapping[s
         file=Path(os.path.relpath(path, folder)).as_posix(),
         sha256=str(found.content["sha256"]),
     )
+
+
+def _waiting(entry: Mapping[str, Any]) -> str:
+    """Return what an interrupted run left undone of an instance: of any other, an open one has a reason."""
+    if entry.get("verdict") != OPEN or entry.get("verified") is not None:
+        return ""
+    if entry.get("certificate") is None:
+        return NOT_RUN
+    return "certified, but not yet verified: the run was interrupted"
 
 
 # -- the table of the paper -------------------------------------------------------------------
@@ -299,14 +367,17 @@ def _paper_row(entry: Any, known: Mapping[str, ClaimPage], folder: Path) -> Pape
     claim = known.get(key)
     strength = entry.get("strength")
     inside(folder, entry.get("proof"), what)
+    certificates = _field(entry, "folder", (str, type(None)), what)  # nothing where no claim instance has run
     return PaperRow(
         title=claim.title if claim else _text(entry, "title", what),
         page=claim.page if claim else "",
-        verdict=claim.verdict if claim else _text(entry, "verdict", what),
+        verdict=claim.verdict if claim else OPEN,  # nothing here supports what the table says
         declared=_text(entry, "declared", what) or "certified",
         strength=strength if isinstance(strength, str) else "",
         instances=_field(entry, "instances", int, what, 0),
         proof=claim.proof if claim else "",
-        folder=_text(entry, "folder", what),
+        folder=(certificates or "")[:500],
+        not_run=bool(claim and claim.not_run),
+        readable=bool(claim and claim.proof_html),
         seconds=float(_field(entry, "seconds", (int, float), what, 0.0)),
     )

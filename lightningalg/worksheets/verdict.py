@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from lightningalg.errors import InputError
 from lightningalg.worksheets.model import Claim, Instance
 
 CERTIFIED = "certified"
 WITH_HYPOTHESES = "certified with hypotheses"
 REFUTED = "refuted"
 OPEN = "open"
+_AGAIN = "the summary was altered; run the worksheets again"
 
 #: the strength of what floating point, or only a notebook, shows
 NUMERICAL = "numerical"
@@ -124,6 +126,51 @@ def claim_verdict(claim: Claim, verdicts: Iterable[str]) -> str:
     verdict = worst(verdicts)
     untested = any(hypothesis.check is None for hypothesis in claim.hypotheses)
     return WITH_HYPOTHESES if verdict == CERTIFIED and untested else verdict
+
+
+def recorded_verdict(entry: Mapping[str, Any], what: str) -> str:
+    """Return the verdict of a claim in a summary, if it is the one that follows from its instances.
+
+    An instance counts as certified only with a certificate that the verifier has accepted. The summary does
+    not say which hypotheses are tested: where there are any, both words for certified are accepted.
+
+    Parameters
+    ----------
+    entry
+        The claim's entry of ``summary.json``; its ``instances`` are objects.
+    what
+        Names the claim in errors.
+
+    Raises
+    ------
+    InputError
+        If the verdict is another one, or an instance is called certified that cannot be.
+
+    Examples
+    --------
+    >>> proved = {"name": "a", "verdict": "certified", "certificate": "a.json", "verified": True}
+    >>> recorded_verdict({"verdict": "certified", "instances": [proved]}, "the claim")
+    'certified'
+    >>> refuted = {"name": "b", "verdict": "refuted"}
+    >>> recorded_verdict({"verdict": "certified", "instances": [proved, refuted]}, "the claim")
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: the claim: its verdict is 'certified', but its instances say ...
+    """
+    for one in entry["instances"]:
+        if one.get("verdict") not in (CERTIFIED, REFUTED, OPEN):
+            raise InputError(
+                f"{what}: an instance has the verdict {str(one.get('verdict'))[:40]!r}: {_AGAIN}"
+            )
+        if one["verdict"] == CERTIFIED and not (one.get("certificate") and one.get("verified") is True):
+            name = str(one.get("name"))[:60]
+            raise InputError(f"{what}: instance {name} is certified without a verified certificate: {_AGAIN}")
+    verdict = worst(one["verdict"] for one in entry["instances"]) if entry["instances"] else OPEN
+    accepted = [verdict, WITH_HYPOTHESES] if verdict == CERTIFIED and entry.get("hypotheses") else [verdict]
+    found = str(entry.get("verdict"))
+    if found not in accepted:
+        says = f"its verdict is {found[:40]!r}, but its instances say {verdict!r}"
+        raise InputError(f"{what}: {says}: {_AGAIN}")
+    return found
 
 
 def is_declared(claim: Claim, verdict: str) -> bool:

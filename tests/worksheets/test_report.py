@@ -204,6 +204,14 @@ def alter(run: Path, change) -> None:
         (lambda s: s["claims"][0]["instances"][0].update(seconds="x"), '"seconds"'),
         (lambda s: s["claims"].append(s["claims"][0]), "share"),
         (lambda s: s.update(complete=1), '"complete"'),
+        (
+            lambda s: s["claims"][2].update(verdict="certified", declared="certified"),
+            "instances say 'refuted'",
+        ),
+        (lambda s: s["claims"][0].update(verdict="certified", hypotheses=[], instances=[]), "say 'open'"),
+        (lambda s: s["claims"][1].update(verdict="certified with hypotheses"), "instances say 'certified'"),
+        (lambda s: s["claims"][1]["instances"][0].update(verdict="'><x>"), "an instance has the verdict"),
+        (lambda s: s["claims"][1]["instances"][0].update(verified=None), "without a verified certificate"),
     ],
 )
 def test_an_altered_summary_is_refused_with_its_field(run, change, word, capfd):
@@ -215,8 +223,8 @@ def test_an_altered_summary_is_refused_with_its_field(run, change, word, capfd):
 def test_markup_in_an_altered_summary_is_escaped(run):
     def change(summary):
         claim = summary["claims"][0]
-        claim.update(expected="<img src=x onerror=alert(2)>", check="</p><script>", verdict='"><script>')
-        claim["instances"][0].update(name="<b>", reason="<script>", strength="<i>", verdict="'><x>")
+        claim.update(expected="<img src=x onerror=alert(2)>", check="</p><script>", declared='"><script>')
+        claim["instances"][0].update(name="<b>", reason="<script>", strength="<i>", dimension="'><x>")
 
     alter(run, change)
     raw = "".join(text for name, text in render_report(read_report(run)).items() if name.endswith("html"))
@@ -237,7 +245,7 @@ def test_missing_files_of_a_run_are_not_linked(run):
 
 
 def test_no_run(tmp_path, capfd):
-    call(capfd, "report", tmp_path).refuses("summary.json", "No such file")
+    call(capfd, "report", tmp_path).refuses("summary.json", "No such file", "worksheet run --out")
 
 
 def test_interrupted_runs_say_so(run):

@@ -401,6 +401,20 @@ def test_the_policy_forbids_the_network_and_scripts_in_the_page(browser, index):
     browser.get_log("browser")
 
 
+def test_commands_take_one_line_in_a_narrow_window(browser, index):
+    browser.set_window_size(1100, 900)
+    try:
+        browser.get(page(index, "claims/small--dimension.html"))
+        heights = browser.execute_script(
+            "return [...document.querySelectorAll('td.check')].map(cell => [cell.clientHeight,"
+            " cell.clientWidth])"
+        )
+    finally:
+        browser.set_window_size(1300, 900)
+    assert len(heights) == 6
+    assert all(height < 60 and width > 150 for height, width in heights), heights
+
+
 def test_pages_without_scripts_show_everything(browser, index):
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:

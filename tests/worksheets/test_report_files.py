@@ -85,7 +85,8 @@ def test_a_missing_certificate_is_named(run, capfd):
     degrees_file(run).unlink()
     assert damage(run)[0] == "the file is missing"
     answer = call(capfd, "report", run, "--no-slices")
-    assert answer.code == 0 and "the file is missing" in answer.err
+    assert answer.code == 1 and "the file is missing" in answer.err
+    assert (run / "report/index.html").is_file()
 
 
 def test_another_certificate_in_its_place_is_no_substitute(run):

@@ -70,6 +70,9 @@ _PLAIN = {r"\{": "{", r"\}": "}", r"\|": "‖", "―": "‾", r"\_": "_", r"\,":
 _NAMES = re.compile(r"[A-Za-z]{2,}")
 _LIMITS = frozenset({"max", "min", "sup", "inf", "lim"})
 _ARROWS = frozenset("⟼⟶⟵⟹⟺")
+_SIGNS = tuple(
+    (re.compile(rf"\\math{name}(?![A-Za-z])"), sign) for name, sign in (("section", "§"), ("paragraph", "¶"))
+)
 _LONGEST = 20_000  # characters of a formula
 
 
@@ -108,7 +111,7 @@ def _converted(latex: str, display: bool) -> str:
     if len(latex) > _LONGEST:
         raise UnsupportedError(f"a formula of {len(latex)} characters: converted are at most {_LONGEST}")
     try:
-        found = convert(latex, display="block" if display else "inline")
+        found = convert(_known_signs(latex), display="block" if display else "inline")
         tree = ElementTree.fromstring(re.sub(r"&(?!#?\w+;)", "&amp;", found))
     except (Exception, RecursionError) as error:  # the converter raises what it likes
         raise UnsupportedError(
@@ -118,6 +121,13 @@ def _converted(latex: str, display: bool) -> str:
         tree.set("display", "block")
     _clean(tree, latex)
     return ElementTree.tostring(tree, encoding="unicode", short_empty_elements=False)
+
+
+def _known_signs(latex: str) -> str:
+    """Spell signs that the converter takes for the start of a font as the characters that they are."""
+    for command, sign in _SIGNS:
+        latex = command.sub(rf"\\text{{{sign}}}", latex)
+    return latex
 
 
 def _clean(tree: ElementTree.Element, latex: str) -> None:

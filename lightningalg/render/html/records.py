@@ -58,6 +58,8 @@ class InstanceRow:
         What is wrong with the certificate's file, compared with what the run recorded.
     recorded
         The verdict of the run where ``damage`` makes it void.
+    waiting
+        Whether an interrupted run had not come to certify it, or to verify its certificate.
     """
 
     name: str
@@ -72,6 +74,7 @@ class InstanceRow:
     verified: bool = False
     damage: str = ""
     recorded: str = ""
+    waiting: bool = False
 
     @property
     def command(self) -> str:
@@ -111,8 +114,10 @@ class ClaimPage:
     prose: str = ""
     expected: str = ""
     expected_mathml: str = ""
+    expected_label: str = "Expected"
     check: str = ""
     check_mathml: str = ""
+    check_label: str = "Required"
     hypotheses: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     used_by: tuple[str, ...] = ()
@@ -157,6 +162,11 @@ class ClaimPage:
         return [n for n in known if not (same and n in ("lower_bound", "upper_bound"))]
 
     @property
+    def not_run(self) -> bool:
+        """Whether an interrupted run had come to none of the instances."""
+        return bool(self.instances) and all(row.waiting and not row.certificate for row in self.instances)
+
+    @property
     def damaged(self) -> list[InstanceRow]:
         """The instances whose certificate is missing or was altered after the run."""
         return [row for row in self.instances if row.damage]
@@ -182,7 +192,10 @@ class ClaimPage:
 
 @dataclass(frozen=True, slots=True)
 class PaperRow:
-    """A claim in the table of the paper; ``page`` is empty where the report has none."""
+    """A claim in the table of the paper.
+
+    ``page`` is empty where the report has none; ``readable``: the page has the proof as text.
+    """
 
     title: str
     page: str
@@ -193,6 +206,8 @@ class PaperRow:
     proof: str
     folder: str
     seconds: float
+    readable: bool = False
+    not_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +271,11 @@ class Report:
     def verified(self) -> int:
         """Number of certificates that the independent verifier accepted during the run."""
         return sum(row.verified and not row.damage for claim in self.claims for row in claim.instances)
+
+    @property
+    def unconverted(self) -> list[ClaimPage]:
+        """The claims whose proof the pages do not show as text, though the run recorded one."""
+        return [claim for claim in self.claims if claim.unconverted]
 
     @property
     def damaged(self) -> list[tuple[ClaimPage, InstanceRow]]:
