@@ -2589,7 +2589,7 @@ def spend_product(left: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]],
         denominators += max((x.denominator.bit_length() - 1 for x in entries), default=0)
     bits = numerators + inner.bit_length() + 2 * inner * denominators
     # without denominators there is no gcd
-    work.spend(1 + len(left) * inner * columns // (2 if denominators else 8) * bit_work(bits))
+    work.spend(1 + len(left) * inner * columns // (1 if denominators else 8) * bit_work(bits))
     require_supported(len(left) * columns * bits <= 8 * LIMIT_HELD, "matrices of too many bits")
 
 
@@ -2672,7 +2672,7 @@ def spend_elimination(matrix: list[list[int]], work: Work) -> None:
     bits = max((x.bit_length() for row in matrix for x in row), default=0)
     for k in range(min(rows, columns)):
         size = (k + 1) * (bits + (k + 1).bit_length())
-        work.spend((rows - k) * (columns - k) * bit_work(size))
+        work.spend((rows - k) * (columns - k) * (3 * bit_work(size) - 2))
 
 
 def rational_rank(rows: Sequence[Sequence[Fraction | int]], work: Work) -> int:
@@ -4243,6 +4243,8 @@ def check_recovery(certificate: dict[str, Any], report: Report) -> str:
     )
     # numbers grow to the power 3^l
     work.spend(inputs * layers * d * d * max(2, tokens) * (1 + bits * 3**layers // 20_000) // 4)
+    if relation == "determined" and steps:
+        work.spend(equation_steps(len(vectors) * d, d))  # of the first layer, before the values are computed
     probes = recovery_inputs(d, tokens, steps, vectors)
     stated = subject["values_sha256"]
     digest = hashlib.sha256()
@@ -4290,11 +4292,16 @@ def primitive_matrix(matrix: RationalRows, work: Work) -> list[list[int]]:
     return [[x // content for x in row] for row in whole]
 
 
+def equation_steps(pairs: int, d: int) -> int:
+    """Entries of the equations of one layer, and multiplications of their elimination."""
+    return pairs * d * d + sum((pairs - k) * (d * d - k) for k in range(min(pairs, d * d)))
+
+
 def check_determined(
     M: list[RationalRows], L: RationalRows, tokens: int, vectors: list[int], work: Work
 ) -> None:
     """The values determine every layer: x^T N y (x^T M x) = (x^T M y)(x^T N x) has only the solutions N = c
-    M.  The equations do not change if M is multiplied by a number."""
+    M.  The equations do not change if M is multiplied by a number.  Those of the first layer are paid for."""
     d, p = len(L[0]), RANK_PRIME
     points = [[int(value) for value in small_vector(f"x/{j}", d)] for j in vectors]
     matrices = [primitive_matrix(matrix, work) for matrix in M]
@@ -4315,8 +4322,8 @@ def check_determined(
     require(rational_rank(points, work) == d, "determined", "the vectors do not span the space")
     pairs = [(n, k) for n in range(len(points)) for k in range(d)]  # x = x_n and y = e_k
     for number, (matrix, (left, right, forms)) in enumerate(zip(matrices, images, strict=True), 1):
-        pivots = range(min(len(pairs), d * d))
-        work.spend(len(pairs) * d * d + sum((len(pairs) - k) * (d * d - k) for k in pivots))
+        if number > 1:
+            work.spend(equation_steps(len(pairs), d))
         rows = []
         for n, k in pairs:
             x, q, b = points[n], forms[n] % p, left[n][k] % p

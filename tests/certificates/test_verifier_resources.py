@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import resource
 import subprocess
 import sys
@@ -157,6 +158,97 @@ def wide_equation(power: int) -> dict:
     return {**certificate, "sha256": sha256_of(certificate)}
 
 
+def derived(generator: list, steps: list, **more) -> dict:
+    """An ideal of one generator in two variables, and steps of a derivation."""
+    return sealed(
+        kind="groebner-basis",
+        ideal={"variables": ["x", "y"], "generators": [generator]},
+        claim=basis_claim([generator], dimension=1, **more),
+        witness={"steps": steps, "elements": [0], "power": None, "real": None},
+    )
+
+
+def reciprocals(count: int, first: int = 0) -> list[str]:
+    """Numbers whose denominators hardly have common divisors."""
+    return [f"1/{LONG + 2 * (first + k)}" for k in range(count)]
+
+
+def coprime_sums(length: int, sums: int) -> dict:
+    """Two chains of multiples of x by long numbers, and sums of their ends."""
+    steps: list = []
+    for chain in range(2):
+        for k, value in enumerate(reciprocals(length, chain * length)):
+            steps.append([[len(steps) if k else 0, [[value, [0, 0]]]]])
+    one = [[1, [0, 0]]]
+    steps += [[[length, one], [2 * length, one]]] * sums
+    return derived([[1, [1, 0]]], steps)
+
+
+def coprime_product(count: int) -> dict:
+    """A product of two polynomials whose middle coefficients are sums of many long numbers."""
+    p = [[1, [count, 0]]]
+    p += [[value, [count - 1 - k, 0]] for k, value in enumerate(reciprocals(count))]
+    q = [[value, [count - 1 - k, 0]] for k, value in enumerate(reciprocals(count, count))]
+    return derived(p, [[[0, q]]])
+
+
+def coprime_remainder(count: int) -> dict:
+    """All terms of a form become multiples of one power modulo x - y."""
+    member = [[value, [count - k, k]] for k, value in enumerate(reciprocals(count))]
+    return derived([[1, [1, 0]], [-1, [0, 1]]], [], degree=1, non_members=[member])
+
+
+def definite_form(n: int, digits: int) -> dict:
+    """The ideal (1) has no real point: a definite form lies in it, here one with long coefficients."""
+    terms = []
+    for i in range(n):
+        for j in range(i, n):
+            q = 10 ** (digits - 1) + 2 * (n * i + j) + 1
+            p = 10 ** (digits - 1) - 1 if i == j else 10 ** (digits - 3) - 1
+            common = math.gcd(p, q)
+            exponents = [(k == i) + (k == j) for k in range(n)]
+            terms.append([f"{p // common}/{q // common}", exponents])
+    one = [[1, [0] * n]]
+    return sealed(
+        kind="groebner-basis",
+        ideal={"variables": [f"x{k}" for k in range(n)], "generators": [one]},
+        claim=basis_claim([one], dimension=-1, degree=0, real_points="none"),
+        witness={"steps": [], "elements": [0], "power": None, "real": {"form": terms, "constant": one}},
+    )
+
+
+def long_quadratic_form(d: int) -> dict:
+    """The rank of a symmetric matrix of long integers."""
+    form = [[str(LONG + 3 ** (i + j) + 7 ** abs(i - j)) for j in range(d)] for i in range(d)]
+    virtual = {
+        "verdict": "conjugate pair", "dimension": 1, "degree": 4, "components": 2, "real": 0, "rational": 0,
+        "multiplicity": 1, "comparison": None,
+    }  # fmt: skip
+    return sealed(
+        kind="fibre",
+        point={
+            "space": "conjugate pair", "tokens": 2, "widths": [d, 1], "ranks": [2], "w": [1], "form": form,
+            "q": [1] * d,
+        },
+        claim={"quantity": "fibre", "virtual": virtual, "weights": None},
+        witness={},
+    )  # fmt: skip
+
+
+def recovery(d: int, vectors: int, relation: str, entries: int = 1) -> dict:
+    """The values of a layer with many inputs; the equations of its weights have d^2 unknowns."""
+    M = [[f"{1 + 2 * (i * d + j)}/{2**entries}" for j in range(d)] for i in range(d)]
+    return sealed(
+        kind="recovery",
+        recovery={
+            "width": d, "height": 1, "tokens": 2, "layers": 1, "vectors": list(range(vectors)),
+            "values_sha256": "0" * 64,
+        },
+        claim={"quantity": "recovery", "relation": relation, "M": [M], "L": [[1] * d]},
+        witness={},
+    )  # fmt: skip
+
+
 COSTLY = {
     "division by long denominators": division(2),
     "division, many variables": division(6),
@@ -171,6 +263,17 @@ COSTLY = {
     "long denominators, wide": long_denominators(12, 200),
     "long tokens": long_tokens(60),
     "a wide equation": wide_equation(4),
+    "sums of coprime denominators": coprime_sums(400, 10),
+    "sums of coprime denominators, many": coprime_sums(40, 1000),
+    "coprime denominators in a product": coprime_product(300),
+    "coprime denominators in a remainder": coprime_remainder(1000),
+    "a definite form in 14 variables": definite_form(14, 600),
+    "a definite form in 20 variables": definite_form(20, 200),
+    "a definite form in 30 variables": definite_form(30, 600),
+    "a form of long integers": long_quadratic_form(60),
+    "equations of a wide recovery": recovery(40, 150, "determined"),
+    "values of a wide recovery": recovery(40, 600, "reproduced"),
+    "fractions in a wide recovery": recovery(40, 80, "reproduced", entries=20),
 }
 
 CHILD = """
