@@ -113,7 +113,7 @@ class ClaimResult:
 
     @property
     def verdict(self) -> str:
-        """The claim's verdict in the words of INTERFACE.md."""
+        """The claim's verdict in the words that worksheets use."""
         return claim_verdict(self.claim, [result.verdict for result in self.instances])
 
     @property

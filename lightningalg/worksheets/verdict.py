@@ -1,4 +1,4 @@
-"""From proved quantities to verdicts, in the words of INTERFACE.md."""
+"""From proved quantities to verdicts, in four words."""
 
 from __future__ import annotations
 

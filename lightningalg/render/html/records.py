@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-#: verdicts in the order of INTERFACE.md, the best first
+#: verdicts the best first
 VERDICTS = ("certified", "certified with hypotheses", "refuted", "open")
 
 #: what each verdict of a claim means, for the reader of a page
@@ -43,7 +43,7 @@ class InstanceRow:
     name
         Short and unique within the claim.
     verdict, strength, reason
-        The words of INTERFACE.md, and why, where it is not certified.
+        A verdict, and why, where it is not certified.
     facts
         Quantities with their proved values; ``None``: unknown.
     certificate
