@@ -176,7 +176,8 @@ def test_a_file_that_grows_while_it_is_read(tmp_path):
     thread = threading.Thread(target=grow)
     thread.start()
     try:
-        assert answer(path)[:2] == ("invalid", "json")
+        verdict, check, reason = answer(path)  # how far it had grown decides which
+        assert (verdict, check) == ("invalid", "json") or (verdict == "unsupported" and "JSON values" in reason)
     finally:
         stop.set()
         thread.join()
