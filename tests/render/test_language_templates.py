@@ -274,3 +274,11 @@ def test_comparison_sees_a_change() -> None:
         _value(value) == _value(value.replace("none", "ninguno")) != _value(value.replace("verdict", "label"))
     )
     assert "the" in re.findall(r"\w+", _prose(source)) and "alpha" not in _prose(source)
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_options_in_typewriter_type_are_no_dashes(language):
+    """T1 fonts make one dash of two hyphens: a command that is copied from the page would fail."""
+    for path in (TEMPLATES / language).glob("*.j2"):
+        for command in re.findall(r"\\texttt\{([^}]*(?:\{\}[^}]*)*)\}", path.read_text("utf-8")):
+            assert "--" not in command, (path.name, command)
