@@ -177,7 +177,9 @@ def test_a_file_that_grows_while_it_is_read(tmp_path):
     thread.start()
     try:
         verdict, check, reason = answer(path)  # how far it had grown decides which
-        assert (verdict, check) == ("invalid", "json") or (verdict == "unsupported" and "JSON values" in reason)
+        assert (verdict, check) == ("invalid", "json") or (
+            verdict == "unsupported" and "JSON values" in reason
+        )
     finally:
         stop.set()
         thread.join()
