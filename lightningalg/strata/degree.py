@@ -158,8 +158,8 @@ def layer_sizes(network: Network) -> LayerSizes:
         raise UnsupportedError(f"{network} is not a plain attention layer: {supported}")
     if len(chain) > 1:
         raise UnsupportedError(
-            f"a network of {len(chain)} layers: it has base points, and its degree is not that of a product "
-            f"of hyperplane classes; {supported}"
+            f"a network of {len(chain)} layers: its function is not linear in each matrix, and the degree of "
+            f"its closure is not decided here; {supported}"
         )
     layer = chain[0]
     if layer.d_in * (layer.d_in + layer.d_out) > MAX_ENTRIES:
