@@ -6652,7 +6652,8 @@ def check_closure_degree(certificate: dict[str, Any], report: Report) -> str:
             same = layer.product(*before, work) == layer.product(values, attention, work)
             require(same, "preimages", f"{where} has another value")
         pairs.append((values, attention))
-    return f"one layer, {layer}: the closure Y has dimension {layer.dimension} and degree {product // sheets} (exact)"
+    degree = product // sheets
+    return f"one layer, {layer}: the closure Y has dimension {layer.dimension} and degree {degree} (exact)"
 
 
 # ------------------------------------------------------------------------------------------------------------

@@ -21,9 +21,9 @@ def command(out: str | None, as_json: bool, **network_flags: Any) -> int:
     """Degree of the Zariski closure Y of one attention layer.
 
     It is the number of points in which the projective variety of Y meets a general linear space of
-    complementary dimension: C(n, dd'-1) times the degree of the variety of attention matrices (on one token:
-    of quadratic forms of rank at most 2a), divided by the number of preimages, up to scale, of a general point
-    of Y; n = dim Y - 1. A theorem for all widths, ranks and numbers of tokens.
+    complementary dimension: C(n, dd'-1) times the degree of the variety of attention matrices (on one
+    token: of quadratic forms of rank at most 2a), divided by the number of preimages, up to scale, of a
+    general point of Y; n = dim Y - 1. A theorem for all widths, ranks and numbers of tokens.
 
     \b
     Examples:
@@ -59,6 +59,7 @@ def _show(certificate: Certificate, one_token: bool, out: str | None) -> None:
     click.echo(f"  preimages of a general point  {claim['sheets']}")
     chosen = layer["d_in"] * layer["d_out"] - 1
     divided = "" if claim["sheets"] == 1 else f" / {claim['sheets']}"
-    click.echo(f"degree of Y = C({top}, {chosen}) * {claim['forms_degree']}{divided} = {claim['value']} (exact)")
+    formula = f"C({top}, {chosen}) * {claim['forms_degree']}{divided}"
+    click.echo(f"degree of Y = {formula} = {claim['value']} (exact)")
     if out is not None:
         click.echo(f"certificate       {out}")

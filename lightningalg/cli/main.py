@@ -19,7 +19,8 @@ from lightningalg.errors import ContradictionError, LightningAlgError
 #: one module for each command; imported when it is called or listed
 _COMMANDS = (
     "dimension", "symmetries", "fiber", "recover", "singular", "boundary", "degree", "membership",
-    "invariants", "picture", "verify", "prove", "export", "worksheet", "report", "book", "sweep", "reference", "doctor",
+    "invariants", "picture", "verify", "prove", "export", "worksheet", "report", "book", "sweep",
+    "reference", "doctor",
 )  # fmt: skip
 
 EXIT_OK, EXIT_NO, EXIT_BAD_INPUT = 0, 1, 2

@@ -1,7 +1,7 @@
 """The degree of the Zariski closure of one layer's functions, for all sizes, from intersection theory.
 
-P(Y) is the image of P = P(V) x P(forms of bounded rank) under the morphism of class (1, 1) that multiplies: it
-has no base points and finite fibres, so degree times number of sheets is ``(h_1 + h_2)^n`` on P.
+P(Y) is the image of P = P(V) x P(forms of bounded rank) under the morphism of class (1, 1) that multiplies:
+it has no base points and finite fibres, so degree times number of sheets is ``(h_1 + h_2)^n`` on P.
 """
 
 from __future__ import annotations
@@ -291,8 +291,8 @@ def tangent_vectors(sizes: LayerSizes, pair: Pair) -> Iterator[Vector]:
     full = sizes.rank == sizes.d
     if sizes.one_token:
         used = rows | columns
-        places = combinations_with_replacement(range(sizes.d), 2)
-        listed = [(i, j) for i, j in places if full or i in used or j in used]
+        pairs = combinations_with_replacement(range(sizes.d), 2)
+        listed = [(i, j) for i, j in pairs if full or i in used or j in used]
     else:
         places = unit_entries(sizes.d, sizes.d)
         listed = [(i, j) for i, j in places if full or i in rows or j in columns]

@@ -95,7 +95,8 @@ def is_true(altered):
     (layer,) = altered["network"]["layers"]
     if claim["quantity"] == "degree of the closure":
         one_token = altered["network"]["tokens"] == 1
-        return claim == closure_degree_of(LayerSizes(layer["d_in"], layer["d_out"], layer["rank"], one_token)).claim()
+        found = LayerSizes(layer["d_in"], layer["d_out"], layer["rank"], one_token)
+        return claim == closure_degree_of(found).claim()
     sizes = SingleLayer(layer["d_in"], layer["d_out"], layer["rank"])
     assert altered["network"]["tokens"] >= 2
     if claim["quantity"] == "singular locus":

@@ -114,8 +114,8 @@ kind = Kind(
     "closure_degree.tex.j2",
     read,
     Message(
-        "recomputes the numbers of the formula for the degree, with determinants for the degrees of forms, and "
-        "the ranks of the differential modulo $p$ at all stated preimages of one point"
+        "recomputes the numbers of the formula for the degree, with determinants for the degrees of forms, "
+        "and the ranks of the differential modulo $p$ at all stated preimages of one point"
     ),
     _abstract,
     {
