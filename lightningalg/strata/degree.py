@@ -239,6 +239,11 @@ def closure_degree_of(sizes: LayerSizes) -> ClosureDegree:
 def general_preimages(sizes: LayerSizes) -> Iterator[Pair]:
     """Yield pairs (V, A) with the same value, in general position, one for each sheet.
 
+    Parameters
+    ----------
+    sizes
+        Of the layer.
+
     Examples
     --------
     >>> [v for v, _ in general_preimages(LayerSizes(2, 1, 1, False))]
@@ -276,7 +281,12 @@ def _of_forms(sizes: LayerSizes) -> Iterator[Pair]:
 def tangent_vectors(sizes: LayerSizes, pair: Pair) -> Iterator[Vector]:
     """Yield the values of the differential on all V' and on the tangent space of the A at a pair.
 
-    The A of the pair has as many non-zero rows, and columns, as its rank (on one token: variables).
+    Parameters
+    ----------
+    sizes
+        Of the layer.
+    pair
+        V and A; A has as many non-zero rows, and columns, as its rank (on one token: variables).
 
     Examples
     --------
