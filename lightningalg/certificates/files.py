@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lightningalg.certificates.records import FORMAT_NAME, FORMAT_VERSION, sha256_of
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 200
@@ -96,7 +96,7 @@ def read_json(path: Path, *, what: str, integers_only: bool = True) -> Any:
         if len(result) != len(pairs):
             keys = [key for key, _ in pairs]
             repeated = next(key for key in keys if keys.count(key) > 1)
-            raise InputError(f"{what} {path}: key {repeated[:80]!r} occurs twice")
+            raise InputError(f"{what} {path}: key {shown(repeated, 80)!r} occurs twice")
         return result
 
     if _depth(text) > MAX_DEPTH:

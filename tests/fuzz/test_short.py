@@ -70,7 +70,7 @@ def test_faults_are_found():
     broken = {
         "error": targets.Target(lambda: [b"x"], lambda data: 1 // 0),
         "endless": targets.Target(lambda: [b"x"], endless),
-        "lines": targets.Target(lambda: [b"x"], lambda data: (_ for _ in ()).throw(InputError("a\nb"))),
+        "lines": targets.Target(lambda: [b"x"], lambda data: (_ for _ in ()).throw(InputError("a" * 4_000))),
     }
     TARGETS.update(broken)
     try:
