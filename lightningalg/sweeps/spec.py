@@ -123,8 +123,8 @@ class Family:
         if not isinstance(name, str) or not 1 <= len(name) <= 100:
             raise InputError('"name" must be a text of 1 to 100 characters')
         seed = table.get("seed", "0")
-        if isinstance(seed, int) and abs(seed) >= 10**64:
-            raise InputError(f'"seed" is {shown(seed)}: accepted are integers of at most 64 digits, and texts')
+        if not isinstance(seed, int | str) or (isinstance(seed, int) and abs(seed) >= 10**64):
+            raise InputError(f'"seed" is {shown(seed)}: accepted are texts, and integers of up to 64 digits')
         return Family(name, kind, layers, ranges, equal, where, sample, str(seed)[:64])
 
     @property
