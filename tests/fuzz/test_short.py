@@ -27,7 +27,7 @@ def test_some_inputs(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_more_inputs(name):
-    _, faults = many(name, "ci, more", seconds=1.0)
+    _, faults = many(name, "ci, more", count=200)  # so many everywhere: no machine sees others
     assert not faults, faults[0].what
 
 

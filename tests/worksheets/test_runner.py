@@ -1012,11 +1012,10 @@ def test_values_beyond_the_paper_are_the_literature_s(library):
 
 
 @pytest.fixture
-def whole_run(library, tmp_path):
-    """The folder of a run of all worksheets: one made by this code already, if there is one, or a new one."""
-    finished = os.environ.get("LIGHTNINGALG_FINISHED_RUN")
-    if finished is not None:
-        return Path(finished).absolute()
+def whole_run(library, finished_run, tmp_path):
+    """The folder of a run of all worksheets."""
+    if finished_run is not None:
+        return finished_run
     assert run_worksheets(list(library.values()), out=tmp_path, jobs=os.cpu_count()).complete
     return tmp_path
 

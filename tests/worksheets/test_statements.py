@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,7 @@ right = "B*A"
 """
 
 
+@cache
 def claims_by_statement():
     found = {}
     for path in find_worksheets([]):
