@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lightningalg.certificates.files import read_text
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.networks.spec import parse_toml
 from lightningalg.worksheets.fields import in_field, list_of, only, text_of
 from lightningalg.worksheets.library import library_folder
@@ -123,7 +123,7 @@ def check_statements(name: str, wanted: Iterable[str]) -> None:
     known = [statement.id for statement in paper_statements()]
     for key in wanted:
         if key not in known:
-            raise InputError(f'claim "{name}": "paper" names {key!r}: known are {", ".join(known)}')
+            raise InputError(f'claim "{name}": "paper" names {shown(key)!r}: known are {", ".join(known)}')
 
 
 def statement_table(claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -109,7 +109,13 @@ def is_true(altered):
     return claim["relation"] == membership(sizes, values).relation
 
 
-@pytest.mark.parametrize("name", NAMES)
+#: those with the most places
+LARGE = {"singular limit", "singular open orbit"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in NAMES]
+)
 def test_altered_fields(name):
     """Every place, some alterations of each, with the old hash and with a new one."""
     original = certificate(name)

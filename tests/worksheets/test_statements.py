@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,7 @@ right = "B*A"
 """
 
 
+@cache
 def claims_by_statement():
     found = {}
     for path in find_worksheets([]):
