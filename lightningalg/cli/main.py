@@ -18,8 +18,9 @@ from lightningalg.errors import ContradictionError, LightningAlgError, one_line
 
 #: one module for each command; imported when it is called or listed
 _COMMANDS = (
-    "dimension", "symmetries", "fiber", "recover", "singular", "boundary", "membership", "invariants",
-    "picture", "verify", "prove", "export", "worksheet", "report", "book", "sweep", "reference", "doctor",
+    "dimension", "symmetries", "fiber", "recover", "singular", "boundary", "degree", "membership",
+    "invariants", "picture", "verify", "prove", "export", "worksheet", "report", "book", "sweep",
+    "reference", "doctor",
 )  # fmt: skip
 
 EXIT_OK, EXIT_NO, EXIT_BAD_INPUT = 0, 1, 2
