@@ -198,6 +198,7 @@ def _call_first(owner: Any, name: str, first: Callable[..., None]) -> None:
         first(*(arguments[1:] if isinstance(given, classmethod) else arguments))
         return inner(*arguments, **options)
 
-    if hasattr(inner, "cache_info"):
-        call.cache_info = inner.cache_info  # type: ignore[attr-defined]
+    for attribute in ("cache_info", "cache_clear", "cache_parameters"):  # of a function with a cache
+        if hasattr(inner, attribute):
+            setattr(call, attribute, getattr(inner, attribute))
     setattr(owner, name, classmethod(call) if isinstance(given, classmethod) else call)
