@@ -159,7 +159,10 @@ class NotAgain:
     """Leaves tests out of a run."""
 
     def __init__(self, path: Path) -> None:
-        notes = json.loads(path.read_text(encoding="utf-8"))
+        try:
+            notes = json.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise pytest.UsageError(f"--not-again {path}: {error.strerror}") from None
         self.same = notes["state"] == state()
         self.near = notes["near"]
         self.passed = (
