@@ -14,6 +14,7 @@ from lightningalg.errors import InputError, LightningAlgError
 from lightningalg.render.latex import ClaimText
 from lightningalg.render.latex.book import Book, BookCertificate, BookClaim, Chapter
 from lightningalg.worksheets.claim_text import expected_values
+from lightningalg.worksheets.expected_text import wanted
 from lightningalg.worksheets.report import SUMMARY, read_summary
 from lightningalg.worksheets.report_files import inside, leads_out
 from lightningalg.worksheets.verdict import recorded_verdict
@@ -181,6 +182,9 @@ def _claim(
         verdicts=verdicts,
         english=frozenset(key for key in original if lang != "en" and not own.get(key)),
         values=expected_values(numbers),
+        wanted=wanted(
+            text("expected"), text("check"), text("kind"), differs=text("relation") == "differs", lang=lang
+        ),
     )
     return BookClaim(
         worksheet=field_of(entry, "worksheet", str, what), text=words, verdict=recorded_verdict(entry, what),
