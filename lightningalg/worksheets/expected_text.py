@@ -65,8 +65,10 @@ def _breakable(tex: str) -> str:
     --------
     >>> print(_breakable(r"\text{values} = \left(a + \frac{\text{b}}{2}\right)"))
     values $= (a + \frac{\text{b}}{2})$
+    >>> print(_breakable(r"\text{rank} = 3\ \text{and}\ \text{closed}"))
+    rank $= 3$ and closed
     """
-    tex = tex.replace(r"\left(", "(").replace(r"\right)", ")")
+    tex = tex.replace(r"\left(", "(").replace(r"\right)", ")").replace("\\ ", " ")
     parts, depth, start = [], 0, 0
     for found in _TOKEN.finditer(tex):
         if found[1] is None:
@@ -80,9 +82,9 @@ def _breakable(tex: str) -> str:
         inner = text.strip()
         if not formula:
             shown.append(inner)
-        elif inner.strip("\\ "):
+        elif inner:
             lead, trail = (" " if text[:1] == " " and shown else ""), (" " if text[-1:] == " " else "")
             shown.append(f"{lead}${inner}${trail}")
         elif text:
             shown.append(" ")
-    return re.sub(r"  +", " ", re.sub(r"\\ \$", "$ ", "".join(shown))).strip()
+    return re.sub(r"  +", " ", "".join(shown)).strip()

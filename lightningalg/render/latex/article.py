@@ -274,7 +274,7 @@ class Document:
         optional = {
             "prime": 0.0 if self.one_prime or not self.has_minor else 0.115,
             "seed": 0.11 if len(seeds) > 1 else 0.0,
-            "verdict": 0.09 if len(self.verdict_counts) > 1 else 0.0,
+            "verdict": 0.095 if len(self.verdict_counts) > 1 else 0.0,
         }
         numbers = {
             "n": [x.network.parameters for x in self.dimensions],
