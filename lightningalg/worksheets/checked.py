@@ -76,7 +76,9 @@ def subject_of(certificate: Mapping[str, Any]) -> str:
         return ""
 
 
-def contradiction(claim: Mapping[str, Any], instance: Mapping[str, Any], certificate: Mapping[str, Any]) -> str:
+def contradiction(
+    claim: Mapping[str, Any], instance: Mapping[str, Any], certificate: Mapping[str, Any]
+) -> str:
     """Return in what a summary's instance of a claim is not what its certificate says, or nothing.
 
     Compared are the kind, every quantity, the sizes of the network, the strength, the number that the
@@ -103,16 +105,20 @@ def contradiction(claim: Mapping[str, Any], instance: Mapping[str, Any], certifi
     name = str(claim.get("kind"))
     kind = claim_kinds().get(name)
     if kind is None:
-        return f"claims of kind {name[:40]!r} are not known here: whether the certificate is about one is not either"
+        return f"claims of kind {name[:40]!r} are not known here, so that nothing can be compared"
     if certificate.get("kind") != kind.certificate_kind:
-        return f"the certificate is of kind {str(certificate.get('kind'))[:40]!r}, not {kind.certificate_kind!r}"
+        return (
+            f"the certificate is of kind {str(certificate.get('kind'))[:40]!r}, not {kind.certificate_kind!r}"
+        )
     try:
         proved = kind.quantities(certificate)
     except _MALFORMED:
         return f"the certificate has no quantities of a claim of kind {name[:40]!r}"
     for quantity, value in proved.items():
         if quantity != "expected" and quantity in instance and instance[quantity] != value:
-            return f"the summary says {quantity} {_shown(instance[quantity])}, the certificate {_shown(value)}"
+            return (
+                f"the summary says {quantity} {_shown(instance[quantity])}, the certificate {_shown(value)}"
+            )
     variables = instance.get("variables")
     own = dict(variables) if isinstance(variables, Mapping) else {}
     if kind.subject == "network":
@@ -143,7 +149,7 @@ def _judged(
         check = Formula.parse(text) if text else None
         formula = Formula.parse(str(claim["expected"])) if claim.get("expected") else None
         if formula is not None and (value := formula.evaluate(variables)) != expected:
-            return f"the summary says that {_shown(expected)} is expected, the claim's formula gives {_shown(value)}"
+            return f"the summary expects {_shown(expected)}, the claim's formula gives {_shown(value)}"
         if expected is not None and (isinstance(expected, bool) or not isinstance(expected, int)):
             return f"the number expected is {_shown(expected)}, not an integer"
         differs = claim.get("relation") == "differs"
@@ -156,7 +162,8 @@ def _judged(
     numerical = check is not None and bool(check.names & kind.numerical)
     strength = NUMERICAL if numerical else certificate.get("strength")
     if instance.get("strength") != strength:
-        return f"the summary says strength {_shown(instance.get('strength'))}, the certificate {_shown(strength)}"
+        found = _shown(instance.get("strength"))
+        return f"the summary says strength {found}, the certificate {_shown(strength)}"
     return ""
 
 

@@ -13,7 +13,9 @@ from lightningalg.worksheets.formula import Formula
 _TOKEN = re.compile(r"\\text\{([^{}]*)\}|[{}]")
 
 
-def wanted(expected: str, check: str, kind: str, *, differs: bool = False, lang: str = "en") -> tuple[Tex, ...]:
+def wanted(
+    expected: str, check: str, kind: str, *, differs: bool = False, lang: str = "en"
+) -> tuple[Tex, ...]:
     r"""Return what a claim of a kind expects, and what else it requires, as LaTeX that lines may break.
 
     Texts that are no formulas give nothing: then only the words of the claim say what is expected.

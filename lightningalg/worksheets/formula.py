@@ -129,7 +129,8 @@ class Formula:
         2 \min(a, d) d - \min(a, d)^2
         >>> print(Formula.parse("delta*a1 == d*dprime // 2").to_latex())
         \delta a_{1} = \frac{d d'}{2}
-        >>> print(Formula.parse("closed == 1").to_latex(truths={"closed": (r"\text{closed}", r"\text{open}")}))
+        >>> answers = {"closed": (r"\text{closed}", r"\text{open}")}
+        >>> print(Formula.parse("closed == 1").to_latex(truths=answers))
         \text{closed}
         """
         return self._tree.latex(Printer(self.names, words, truths), 0)

@@ -292,7 +292,9 @@ class Logic(Node):
 
     def tex(self, printer: Printer) -> tuple[str, int]:
         binding = AND if self.word == "and" else OR
-        joined = rf"\ \text{{{printer.words.get(self.word, self.word)}}}\ ".join(o.latex(printer, binding + 1) for o in self.operands)
+        joined = rf"\ \text{{{printer.words.get(self.word, self.word)}}}\ ".join(
+            o.latex(printer, binding + 1) for o in self.operands
+        )
         return joined, binding
 
 

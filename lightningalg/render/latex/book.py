@@ -312,7 +312,9 @@ def _table(table: Mapping[str, Any], known: Mapping[str, _Section]) -> list[tupl
         text = statement["text_es"] if spanish else statement["text"]
         where = statement["where_es"] if spanish else statement["where"]
         rows = _rows(statement["rows"], known)
-        found.setdefault(title, []).append((prose(text) if text else "", prose(where), statement["illustration"] or "", rows))
+        found.setdefault(title, []).append(
+            (prose(text) if text else "", prose(where), statement["illustration"] or "", rows)
+        )
     others = _rows(table.get("others", ()), known)
     if others:
         found.setdefault(str(translate("Other claims")), []).append(("", "", "", others))

@@ -223,7 +223,9 @@ def escape_text(text: str) -> Tex:
             if char == '"' and (place == 0 or word[place - 1] in "([{"):
                 units[place] = r"\textquotedblleft{}"
         if len(word) > _LONGEST_WORD and _breaks_by_itself(word):
-            units = [unit + (_BREAK if char in "-_./" else "") for unit, char in zip(units, word, strict=True)]
+            units = [
+                unit + (_BREAK if char in "-_./" else "") for unit, char in zip(units, word, strict=True)
+            ]
             words.append("".join(units))
             continue
         widths = [6 if unit.startswith(r"\texttt") else 1 for unit in units]

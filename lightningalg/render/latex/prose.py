@@ -15,8 +15,42 @@ from lightningalg.render.latex.language import Tex, current_language
 from lightningalg.render.typed import typed
 
 _GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi "
-    "chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split()
+    [
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "epsilon",
+        "zeta",
+        "eta",
+        "theta",
+        "iota",
+        "kappa",
+        "lambda",
+        "mu",
+        "nu",
+        "xi",
+        "pi",
+        "rho",
+        "sigma",
+        "tau",
+        "upsilon",
+        "phi",
+        "chi",
+        "psi",
+        "omega",
+        "Gamma",
+        "Delta",
+        "Theta",
+        "Lambda",
+        "Xi",
+        "Pi",
+        "Sigma",
+        "Upsilon",
+        "Phi",
+        "Psi",
+        "Omega",
+    ]
 ) | {"varphi"}
 _NAMED = {
     "rk": r"\operatorname{rk}", "dim": r"\dim", "min": r"\min", "max": r"\max", "deg": r"\deg",
@@ -41,7 +75,7 @@ _IDENTIFIER = re.compile(r"[a-z]{2,}(?:_[a-z]+)+(?![A-Za-z0-9_])")
 _LOOSE_SCRIPT = re.compile(r"\(([A-Za-z0-9, +-]{1,20})\)")
 _NEGATIVE = re.compile(r"-[0-9]+(?![0-9A-Za-z-])")
 _LETTER_WORDS = {"en": frozenset("aAI"), "es": frozenset("aAeEoOuyY")}  # words of the language too
-_BEFORE_LETTER = frozenset("rank ranks rango rangos width widths".split())
+_BEFORE_LETTER = frozenset(["rank", "ranks", "rango", "rangos", "width", "widths"])
 _AFTER_LETTER_A = re.compile(r"\s+(?:and|or|is|has|have|of|y|o|es|tiene|tienen)\b")
 _ENDS = re.compile(r"\s*(?:[,.;:)\]?]|$)")
 _DEEPEST = 6
@@ -95,7 +129,9 @@ def prose(text: str) -> Tex:
 
 _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿⁱᵃᵇᵐᵏˡʳᵀ", "0123456789+-niabmklrT", strict=True))
 _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ᵢⱼᵣₖₗₘₙₜₐ", "0123456789+-ijrklmnta", strict=True))
-_SCRIPTS = tuple((re.compile(f"[{''.join(table)}]+"), mark, table) for mark, table in (("^", _RAISED), ("_", _LOWERED)))
+_SCRIPTS = tuple(
+    (re.compile(f"[{''.join(table)}]+"), mark, table) for mark, table in (("^", _RAISED), ("_", _LOWERED))
+)
 
 
 def _as_typed(text: str) -> str:
@@ -324,7 +360,25 @@ def _primary(text: str, at: int, depth: int) -> _Found | None:
 _SIGNS = {"ℓ": r"\ell ", "Φ": r"\Phi ", "Σ": r"\sum "} | {
     sign: f"\\{name} "
     for name, sign in zip(
-        "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu rho sigma tau phi psi omega".split(),
+        [
+            "alpha",
+            "beta",
+            "gamma",
+            "delta",
+            "epsilon",
+            "zeta",
+            "eta",
+            "theta",
+            "kappa",
+            "lambda",
+            "mu",
+            "rho",
+            "sigma",
+            "tau",
+            "phi",
+            "psi",
+            "omega",
+        ],
         "αβγδεζηθκλμρστφψω",
         strict=True,
     )

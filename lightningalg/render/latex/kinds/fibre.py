@@ -94,8 +94,9 @@ def _conjugate(virtual: Mapping[str, Any]) -> tuple[Tex, Tex]:
         )
     if virtual["real"]:
         proof = translate(
-            r"The form $s$ has rank $2$, and $D$, minus a principal $2\times2$ minor of it, is positive and no "
-            r"rational square: $s$ has real linear factors, but no rational ones. Apply \cref{fib:conjugate}."
+            r"The form $s$ has rank $2$, and $D$, minus a principal $2\times2$ minor of it, is positive and "
+            r"no rational square: $s$ has real linear factors, but no rational ones. "
+            r"Apply \cref{fib:conjugate}."
         )
     else:
         proof = translate(

@@ -72,7 +72,8 @@ class FibreInstance:
         found = translate("a point in $(A,V)$") if self.is_point else translate("all $A$, as $V=0$")
         if self.is_point and self.orbit:
             found = translate(
-                r"a point in $(A,V)$, and in $(Q,K,V)$ an orbit of $\mathrm{GL}_{%(rank)s}(\RR)$: not a point",
+                r"a point in $(A,V)$, and in $(Q,K,V)$ an orbit of $\mathrm{GL}_{%(rank)s}(\RR)$: "
+                r"not a point",
                 rank=number(self.a),
             )
         return translate(
