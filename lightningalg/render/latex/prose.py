@@ -348,12 +348,12 @@ def _primary(text: str, at: int, depth: int) -> _Found | None:
         return _Found(f"\\{name} ", word.end(), True)
     if name in _NAMED:
         return _named(text, word, depth)
-    if len(name) == 1:
-        return _Found(name, word.end(), False)
     for form in (_TWO, _PRIMED):
         found = form.match(text, at)
         if found:
             return _Found(found[0], found.end(), True)
+    if len(name) == 1:
+        return _Found(name, word.end(), False)
     return None
 
 

@@ -35,6 +35,7 @@ _WORDS = {
     "directions": Message("dimension of the span of the fields"),
     "terms": Message("terms"),
     "inputs": Message("inputs"),
+    "real": Message("components with real points"),
     "float_maximum": Message("largest rank with standard weights"),
     "scaled_maximum": Message("largest rank with scaled weights"),
     "float_wrong": Message("wrong trials with standard weights"),
