@@ -11,7 +11,7 @@ from typing import Any
 from lightningalg.certificates.checker import check_files
 from lightningalg.claims import claim_kinds
 from lightningalg.claims.base import AbstractClaim
-from lightningalg.errors import InputError, LightningAlgError
+from lightningalg.errors import InputError, LightningAlgError, shown
 from lightningalg.networks.spec import network_from_table
 from lightningalg.worksheets.formula import Formula
 from lightningalg.worksheets.model import standard_variables
@@ -105,15 +105,13 @@ def contradiction(
     name = str(claim.get("kind"))
     kind = claim_kinds().get(name)
     if kind is None:
-        return f"claims of kind {name[:40]!r} are not known here, so that nothing can be compared"
+        return f"claims of kind {shown(name, 40)!r} are not known here, so that nothing can be compared"
     if certificate.get("kind") != kind.certificate_kind:
-        return (
-            f"the certificate is of kind {str(certificate.get('kind'))[:40]!r}, not {kind.certificate_kind!r}"
-        )
+        return f"the certificate is of kind {shown(certificate.get('kind'), 40)!r}, not {kind.certificate_kind!r}"
     try:
         proved = kind.quantities(certificate)
     except _MALFORMED:
-        return f"the certificate has no quantities of a claim of kind {name[:40]!r}"
+        return f"the certificate has no quantities of a claim of kind {shown(name, 40)!r}"
     for quantity, value in proved.items():
         if quantity != "expected" and quantity in instance and instance[quantity] != value:
             return (
@@ -155,7 +153,7 @@ def _judged(
         differs = claim.get("relation") == "differs"
         verdict = decided(expected, check, differs, variables, kind.expected_quantity, proved)
     except InputError as error:
-        return f"what the claim says of this instance cannot be found again: {str(error)[:200]}"
+        return f"what the claim says of this instance cannot be found again: {shown(error, 200)}"
     recorded = instance.get("verdict")
     if recorded in (CERTIFIED, REFUTED) and recorded != verdict:
         return f"the summary says {_shown(recorded)}; from the certificate and the claim it is {verdict}"
@@ -168,4 +166,4 @@ def _judged(
 
 
 def _shown(value: Any) -> str:
-    return "unknown" if value is None else str(value)[:40]
+    return "unknown" if value is None else shown(value, 40)

@@ -12,7 +12,7 @@ from typing import Any
 
 from lightningalg.certificates.checker import explain
 from lightningalg.certificates.files import read_json
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.render.html.mathml import mathml
 from lightningalg.render.html.records import (
     ClaimPage,
@@ -134,7 +134,7 @@ def _answers(
     files = []
     for entry in entries:
         worksheet, name = _named(entry)
-        what = f"claim {worksheet[:60]}/{name[:60]}"
+        what = f"claim {shown(worksheet)}/{shown(name)}"
         for instance in _field(entry, "instances", list, what):
             path = inside(folder, _field(instance, "certificate", (str, type(None)), what), what)
             if path is not None and not leads_out(path, folder) and path.is_file():
@@ -193,7 +193,7 @@ def _field(table: Any, key: str, kind: type | tuple[type, ...], what: str, defau
     accepted = kind if isinstance(kind, tuple) else (kind,)
     if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
         names = " or ".join(t.__name__ for t in accepted)
-        raise InputError(f'"{key}" of {what} is {str(value)[:40]!r}: accepted is {names}')
+        raise InputError(f'"{key}" of {what} is {shown(value, 40)!r}: accepted is {names}')
     return value
 
 
@@ -219,7 +219,7 @@ def _claim(
     progress: Callable[[str], None],
 ) -> ClaimPage:
     worksheet, name = _named(entry)
-    what = f"claim {worksheet[:60]}/{name[:60]}"
+    what = f"claim {shown(worksheet)}/{shown(name)}"
     contents: dict[str, Mapping[str, Any]] = {}
     rows = tuple(
         _instance(value, entry, folder, what, contents, answers)
@@ -274,7 +274,7 @@ def _named(entry: Any) -> tuple[str, str]:
     """Return the names of a claim's worksheet and of the claim, which become that of its page."""
     worksheet, name = (_field(entry, key, str, "a claim") for key in ("worksheet", "id"))
     if any(c in "/\\\0" for c in worksheet + name) or name.startswith(".") or len(worksheet + name) > 200:
-        raise InputError(f"claim {worksheet[:60]}/{name[:60]}: not a name of a worksheet and a claim")
+        raise InputError(f"claim {shown(worksheet)}/{shown(name)}: not a name of a worksheet and a claim")
     return worksheet, name
 
 
@@ -297,7 +297,7 @@ def _instance(
     answers: Mapping[Path, Mapping[str, Any]],
 ) -> InstanceRow:
     name = _field(entry, "name", str, f"an instance of {what}")
-    what = f"instance {name[:60]} of {what}"
+    what = f"instance {shown(name)} of {what}"
     path = inside(folder, entry.get("certificate"), what)
     facts = {
         key: "" if value is None else str(value)[:200]
@@ -325,7 +325,7 @@ def _instance(
     found = certificate_of(path, recorded if isinstance(recorded, str) else "", folder)
     damage, answer = found.damage, answers.get(path)
     if found.content is not None and answer is not None and answer["verdict"] != "valid":
-        damage = f"the verifier says {explain(answer)[:300]}"
+        damage = f"the verifier says {shown(explain(answer), 300)}"
     elif found.content is not None and verdict != OPEN:
         damage = contradiction(claim, entry, found.content)
     if found.content is None or damage:
