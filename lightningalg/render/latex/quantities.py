@@ -35,6 +35,8 @@ _WORDS = {
     "directions": Message("dimension of the span of the fields"),
     "terms": Message("terms"),
     "inputs": Message("inputs"),
+    "sheets": Message("preimages up to scale of a general point"),
+    "forms_degree": Message("degree of the variety of attention matrices"),
     "real": Message("components with real points"),
     "float_maximum": Message("largest rank with standard weights"),
     "scaled_maximum": Message("largest rank with scaled weights"),
