@@ -108,3 +108,9 @@ Proof.
   specialize (H ltac:(apply in_seq; lia) j ltac:(apply in_seq; lia)).
   apply Z.eqb_eq in H. apply Z.mod_divide; [lia|assumption].
 Qed.
+
+Lemma nth_map_seq : forall (A : Type) (f : nat -> A) n i d, (i < n)%nat -> nth i (map f (seq 0 n)) d = f i.
+Proof.
+  intros A f n i d H. rewrite (nth_indep _ d (f 0%nat)) by (rewrite map_length, seq_length; lia).
+  rewrite map_nth, seq_nth by lia. reflexivity.
+Qed.
