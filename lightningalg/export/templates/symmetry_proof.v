@@ -182,7 +182,7 @@ Proof.
   assert (LB : length (block_matrix b point) = length F).
   { rewrite length_block. unfold fits in HW. rewrite !Bool.andb_true_iff in HW. destruct HW as [[H _] _].
     apply Nat.eqb_eq in H. lia. }
-  destruct (add_bias_ok t _ F LB R) as [LA [RA C]].
+  destruct (add_bias_ok t (block_matrix b point) F R) as [LA [RA C]]. rewrite LB, Nat.min_id in *.
   apply represents_intro; rewrite ?length_map_seq; try congruence.
   intros i k Hi Hk. rewrite LA in Hi. rewrite C, !row_map_seq by lia. unfold row_value.
   rewrite !form_add_value, !scale_value, !unit_value. cbn [symbol_value dadd fst snd].
@@ -199,11 +199,12 @@ Lemma sum_represents : forall others F f df, represents F f df ->
 Proof.
   induction others as [|o others IH]; intros F f df HF HO; [assumption|]. cbn [fold_left].
   destruct (HO o) as [[L' M' R' E1' E2'] Lo]; [left; reflexivity|]. destruct HF as [L M R E1 E2].
-  destruct (add_matrices_ok t F (nth o values [])) as [LA [RA C]]; try assumption; [lia|].
+  destruct (add_matrices_ok t F (nth o values [])) as [LA [RA C]]; try assumption.
+  assert (N : length (nth o values []) = length F) by congruence. rewrite N, Nat.min_id in *.
   apply IH.
-  - constructor; unfold add_forms; rewrite ?length_map_seq; try congruence;
-      fold (add_forms f (nth o forms [])) (add_forms df (nth o changes [])); intros i k Hk; unfold row_value;
-      rewrite add_forms_value, C by lia; cbn [dadd fst snd]; rewrite ?E1, ?E1', ?E2, ?E2' by assumption; reflexivity.
+  - apply represents_intro; unfold add_forms; rewrite ?length_map_seq; try congruence.
+    fold (add_forms f (nth o forms [])) (add_forms df (nth o changes [])). intros i k Hi Hk. unfold row_value.
+    rewrite !add_forms_value, C by lia. cbn [dadd fst snd]. rewrite E1, E1', E2, E2' by assumption. split; reflexivity.
   - intros o' Ho. destruct (HO o') as [A B]; [right; assumption|]. split; [assumption|].
     unfold add_forms. rewrite length_map_seq. assumption.
 Qed.

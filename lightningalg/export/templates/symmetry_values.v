@@ -283,29 +283,34 @@ Proof.
   induction x as [|a x IH]; intros [|b y] k H; cbn in H; try lia; [destruct k; reflexivity|].
   destruct k as [|k]; cbn [add_rows nth]; [reflexivity|]. apply IH. lia.
 Qed.
-Lemma add_matrices_ok : forall t A B, length B = length A -> rectangular t A -> rectangular t B ->
-  length (add_matrices A B) = length A /\ rectangular t (add_matrices A B) /\
-  forall i k, cell (add_matrices A B) i k = dadd (cell A i k) (cell B i k).
+Lemma add_matrices_ok : forall t A B, rectangular t A -> rectangular t B ->
+  length (add_matrices A B) = Nat.min (length A) (length B) /\ rectangular t (add_matrices A B) /\
+  forall i k, (i < Nat.min (length A) (length B))%nat -> cell (add_matrices A B) i k = dadd (cell A i k) (cell B i k).
 Proof.
-  intros t. induction A as [|x A IH]; intros [|y B] HL HA HB; cbn in HL; try lia.
-  - repeat split; [constructor|]. intros [|i] [|k]; reflexivity.
-  - inversion_clear HA. inversion_clear HB. destruct (IH B) as [E [R C]]; try assumption; [lia|]. cbn [add_matrices].
-    repeat split; [cbn [length]; rewrite E; reflexivity|constructor; [rewrite length_add_rows; lia|assumption]|].
-    intros i k. rewrite !cell_cons. destruct i; [apply nth_add_rows; lia|apply C].
+  intros t. induction A as [|x A IH]; intros [|y B] HA HB; try (repeat split; [constructor|intros i k Hi; cbn in Hi; lia]).
+  inversion_clear HA. inversion_clear HB. destruct (IH B) as [E [R C]]; try assumption.
+  cbn [add_matrices]. change (length (x :: A)) with (S (length A)). change (length (y :: B)) with (S (length B)).
+  rewrite <- Nat.succ_min_distr. repeat split.
+  - cbn [length]. rewrite E. reflexivity.
+  - constructor; [rewrite length_add_rows; lia|assumption].
+  - intros i k Hi. rewrite !cell_cons. destruct i; [apply nth_add_rows; lia|apply C; lia].
 Qed.
 
-Lemma add_bias_ok : forall t b X, length b = length X -> rectangular t X ->
-  length (add_bias b X) = length X /\ rectangular t (add_bias b X) /\
-  forall i k, (i < length X)%nat -> (k < t)%nat -> cell (add_bias b X) i k = dadd (cell b i 0) (cell X i k).
+Lemma add_bias_ok : forall t b X, rectangular t X ->
+  length (add_bias b X) = Nat.min (length b) (length X) /\ rectangular t (add_bias b X) /\
+  forall i k, (i < Nat.min (length b) (length X))%nat -> (k < t)%nat ->
+  cell (add_bias b X) i k = dadd (cell b i 0) (cell X i k).
 Proof.
-  intros t. induction b as [|y b IH]; intros [|x X] HL HX; cbn in HL; try lia.
-  - repeat split; [constructor|]. intros i k Hi. cbn in Hi. lia.
-  - inversion_clear HX. destruct (IH X) as [E [R C]]; try assumption; [lia|].
-    change (add_bias (y :: b) (x :: X)) with (map (dadd (nth 0 y dzero)) x :: add_bias b X).
-    repeat split; [cbn [length]; rewrite E; reflexivity|constructor; [rewrite map_length; lia|assumption]|].
-    intros i k Hi Hk. rewrite !cell_cons. destruct i as [|i].
+  intros t. induction b as [|y b IH]; intros [|x X] HX; try (repeat split; [constructor|intros i k Hi; cbn in Hi; lia]).
+  inversion_clear HX. destruct (IH X) as [E [R C]]; [assumption|].
+  change (add_bias (y :: b) (x :: X)) with (map (dadd (nth 0 y dzero)) x :: add_bias b X).
+  change (length (y :: b)) with (S (length b)). change (length (x :: X)) with (S (length X)).
+  rewrite <- Nat.succ_min_distr. repeat split.
+  - cbn [length]. rewrite E. reflexivity.
+  - constructor; [rewrite map_length; lia|assumption].
+  - intros i k Hi Hk. rewrite !cell_cons. destruct i as [|i].
     + rewrite nth_map_or with (e := dzero) by lia. reflexivity.
-    + apply C; [cbn in Hi; lia|assumption].
+    + apply C; [lia|assumption].
 Qed.
 
 Lemma activation_ok : forall t r X, rectangular t X ->
