@@ -96,19 +96,6 @@ Theorem independent : forall c, relation c -> forall i, (i < r)%nat -> c i = 0.
 Proof. intros c Hc. destruct (bounded r c) as [n Hn]. exact (descent n c Hc Hn). Qed.
 End Independence.
 
-Definition inverse_check (r : nat) (p : Z) (J N : nat -> nat -> Z) : bool :=
-  forallb (fun i => forallb (fun j =>
-    Z.eqb ((sum r (fun k => J i k * N k j) - delta i j) mod p) 0) (seq 0 r)) (seq 0 r).
-
-Lemma inverse_checked : forall r p J N, 2 <= p -> inverse_check r p J N = true ->
-  forall i j, (i < r)%nat -> (j < r)%nat -> (p | sum r (fun k => J i k * N k j) - delta i j).
-Proof.
-  intros r p J N Hp H i j Hi Hj. unfold inverse_check in H.
-  rewrite forallb_forall in H. specialize (H i). rewrite forallb_forall in H.
-  specialize (H ltac:(apply in_seq; lia) j ltac:(apply in_seq; lia)).
-  apply Z.eqb_eq in H. apply Z.mod_divide; [lia|assumption].
-Qed.
-
 Lemma nth_map_seq : forall (A : Type) (f : nat -> A) n i d, (i < n)%nat -> nth i (map f (seq 0 n)) d = f i.
 Proof.
   intros A f n i d H. rewrite (nth_indep _ d (f 0%nat)) by (rewrite map_length, seq_length; lia).

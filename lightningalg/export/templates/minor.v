@@ -43,15 +43,14 @@ Lemma forallb_nth : forall (A : Type) (f : A -> bool) l d i, forallb f l = true 
   f (nth i l d) = true.
 Proof. intros A f l d i H Hi. rewrite forallb_forall in H. apply H, nth_In, Hi. Qed.
 
-Theorem matrix_checked : forall r p table inverse_columns, matrix_check r p table inverse_columns = true ->
-  forall c, (forall k, (k < r)%nat -> sum r (fun i => c i * entry table i k) = 0) ->
-  forall i, (i < r)%nat -> c i = 0.
+Lemma matrix_inverse : forall r p table inverse_columns, matrix_check r p table inverse_columns = true ->
+  2 <= p /\ forall i j, (i < r)%nat -> (j < r)%nat ->
+  (p | sum r (fun k => entry table i k * entry inverse_columns j k) - delta i j).
 Proof.
   intros r p T N H. unfold matrix_check in H. rewrite !Bool.andb_true_iff in H.
   destruct H as [[[[[Hp HT] HN] Hrows] Hcolumns] H].
   apply Z.leb_le in Hp. apply Nat.eqb_eq in HT, HN.
-  intros c Hc. apply (independent r p (entry T) (fun k j => entry N j k) Hp); [|exact Hc].
-  intros i j Hi Hj.
+  split; [exact Hp|]. intros i j Hi Hj.
   rewrite forallb_forall in H. specialize (H _ (numbered _ T r i [] HT Hi)). cbv zeta in H.
   rewrite forallb_forall in H. specialize (H _ (numbered _ N r j [] HN Hj)). simpl fst in H. simpl snd in H.
   apply Z.eqb_eq, Z.mod_divide in H; [|lia].
@@ -65,6 +64,14 @@ Proof.
     exists (entry T i k / p). pose proof (Z.div_mod (entry T i k) p ltac:(lia)). lia.
   - rewrite Z.add_sub_assoc, <- sum_plus. f_equal. apply sum_ext. intros k Hk. unfold entry.
     rewrite (nth_of_map _ _ (fun a => a mod p) _ 0) by lia. ring.
+Qed.
+
+Theorem matrix_checked : forall r p table inverse_columns, matrix_check r p table inverse_columns = true ->
+  forall c, (forall k, (k < r)%nat -> sum r (fun i => c i * entry table i k) = 0) ->
+  forall i, (i < r)%nat -> c i = 0.
+Proof.
+  intros r p T N H. destruct (matrix_inverse r p T N H) as [Hp HN].
+  exact (independent r p (entry T) (fun k j => entry N j k) Hp HN).
 Qed.
 
 (* output entries: an input, with the places (row, token) in the value of the network there *)
