@@ -73,81 +73,40 @@ Proof.
   replace i with (m + (i - m))%nat by lia. apply D. lia.
 Qed.
 
-(* ---- The derivative along w is the sum of w_c times the derivative by parameter c ---- *)
+(* ---- Relations that sums and products keep, are kept by networks ---- *)
 
-Section Linearity.
-Variables (n t : nat) (theta w : list Z).
-Hypothesis theta_long : length theta = n.
-Hypothesis w_long : length w = n.
+(* A relation between a dual number and a family of dual numbers: between the parameters, hence between the outputs. *)
+Section Relations.
+Variables (t : nat) (related : dual -> (nat -> dual) -> Prop) (base : list dual) (family : nat -> list dual).
+Hypothesis related_constant : forall x, snd x = 0 -> related x (fun _ => x).
+Hypothesis related_add : forall x y xs ys, related x xs -> related y ys -> related (dadd x y) (fun c => dadd (xs c) (ys c)).
+Hypothesis related_mul : forall x y xs ys, related x xs -> related y ys -> related (dmul x y) (fun c => dmul (xs c) (ys c)).
+Hypothesis related_ext : forall x y xs ys, x = y -> (forall c, xs c = ys c) -> related y ys -> related x xs.
+Hypothesis related_parameter : forall j, related (nth j base dzero) (fun c => nth j (family c) dzero).
 
-(* x is computed along w, and xs c by parameter c *)
-Definition derived (x : dual) (xs : nat -> dual) : Prop :=
-  (forall c, (c < n)%nat -> fst (xs c) = fst x) /\ snd x = sum n (fun c => nth c w 0 * snd (xs c)).
-
-Lemma derived_constant : forall x, snd x = 0 -> derived x (fun _ => x).
+Lemma related_sum : forall m f fs, (forall i, (i < m)%nat -> related (f i) (fun c => fs c i)) ->
+  related (dsum m f) (fun c => dsum m (fs c)).
 Proof.
-  intros x H. split; [reflexivity|]. rewrite H. symmetry. apply sum_zero. intros. ring.
+  induction m as [|m IH]; intros f fs H; cbn [dsum]; [apply related_constant; reflexivity|].
+  apply (related_add _ _ (fun c => dsum m (fs c))); [apply IH; intros; apply H; lia|apply H; lia].
 Qed.
-Lemma derived_add : forall x y xs ys, derived x xs -> derived y ys -> derived (dadd x y) (fun c => dadd (xs c) (ys c)).
+Lemma related_power : forall x xs r, related x xs -> related (power x r) (fun c => power (xs c) r).
 Proof.
-  intros x y xs ys [X1 X2] [Y1 Y2]. split.
-  - intros c Hc. cbn [dadd fst]. rewrite X1, Y1 by assumption. reflexivity.
-  - cbn [dadd snd]. rewrite X2, Y2, <- sum_plus. apply sum_ext. intros. ring.
+  induction r as [|r IH]; intros H; cbn [power]; [apply related_constant; reflexivity|].
+  apply related_mul; [assumption|apply IH; assumption].
 Qed.
-Lemma derived_mul : forall x y xs ys, derived x xs -> derived y ys -> derived (dmul x y) (fun c => dmul (xs c) (ys c)).
-Proof.
-  intros x y xs ys [X1 X2] [Y1 Y2]. split.
-  - intros c Hc. cbn [dmul fst]. rewrite X1, Y1 by assumption. reflexivity.
-  - cbn [dmul snd].
-    rewrite (sum_ext n _ (fun c => fst x * (nth c w 0 * snd (ys c)) + fst y * (nth c w 0 * snd (xs c)))).
-    + rewrite sum_plus, !sum_scale, <- X2, <- Y2. ring.
-    + intros c Hc. rewrite X1, Y1 by assumption. ring.
-Qed.
-Lemma derived_sum : forall m f fs, (forall i, (i < m)%nat -> derived (f i) (fun c => fs c i)) ->
-  derived (dsum m f) (fun c => dsum m (fs c)).
-Proof.
-  induction m as [|m IH]; intros f fs H; cbn [dsum]; [apply derived_constant; reflexivity|].
-  apply (derived_add _ _ (fun c => dsum m (fs c))); [apply IH; intros; apply H; lia|apply H; lia].
-Qed.
-Lemma derived_power : forall x xs r, derived x xs -> derived (power x r) (fun c => power (xs c) r).
-Proof.
-  induction r as [|r IH]; intros H; cbn [power]; [apply derived_constant; reflexivity|].
-  apply derived_mul; [assumption|apply IH; assumption].
-Qed.
-Lemma derived_ext : forall x y xs ys, x = y -> (forall c, xs c = ys c) -> derived y ys -> derived x xs.
-Proof.
-  intros x y xs ys -> E [H1 H2]. split; [intros; rewrite E; apply H1; assumption|].
-  rewrite H2. apply sum_ext. intros. rewrite E. reflexivity.
-Qed.
-
-Let direction (c : nat) : list dual := along theta (unit_vector n c).
-Lemma derived_parameter : forall j, derived (nth j (along theta w) dzero) (fun c => nth j (direction c) dzero).
-Proof.
-  intros j. unfold direction, along, dzero, dual.
-  apply derived_ext with (y := (nth j theta 0, nth j w 0)) (ys := fun c => (nth j theta 0, nth j (unit_vector n c) 0)).
-  - apply combine_nth. congruence.
-  - intros c. apply combine_nth. unfold unit_vector. rewrite map_length, seq_length. assumption.
-  - split; [reflexivity|]. cbn [snd]. destruct (Nat.lt_ge_cases j n) as [Hj|Hj].
-    + rewrite (sum_ext n _ (fun c => nth c w 0 * delta c j)).
-      * rewrite sum_delta by assumption. reflexivity.
-      * intros c Hc. f_equal. unfold unit_vector. rewrite nth_map_seq by assumption. unfold delta.
-        rewrite Nat.eqb_sym. reflexivity.
-    + rewrite nth_overflow by lia. symmetry. apply sum_zero. intros c Hc.
-      rewrite (nth_overflow (unit_vector n c)) by (unfold unit_vector; rewrite map_length, seq_length; lia). ring.
-Qed.
-
-Record derived_matrix (F : matrix) (Fs : nat -> matrix) : Prop := {
+Record related_matrix (F : matrix) (Fs : nat -> matrix) : Prop := {
   same_length : forall c, length (Fs c) = length F;
   all_rectangular : rectangular t F /\ forall c, rectangular t (Fs c);
-  derived_cells : forall i k, (k < t)%nat -> derived (cell F i k) (fun c => cell (Fs c) i k) }.
-Lemma derived_matrix_intro : forall F Fs, (forall c, length (Fs c) = length F) ->
+  related_cells : forall i k, (k < t)%nat -> related (cell F i k) (fun c => cell (Fs c) i k) }.
+Lemma related_matrix_intro : forall F Fs, (forall c, length (Fs c) = length F) ->
   rectangular t F /\ (forall c, rectangular t (Fs c)) ->
-  (forall i k, (i < length F)%nat -> (k < t)%nat -> derived (cell F i k) (fun c => cell (Fs c) i k)) ->
-  derived_matrix F Fs.
+  (forall i k, (i < length F)%nat -> (k < t)%nat -> related (cell F i k) (fun c => cell (Fs c) i k)) ->
+  related_matrix F Fs.
 Proof.
   intros F Fs L R H. constructor; try assumption. intros i k Hk.
   destruct (Nat.lt_ge_cases i (length F)) as [Hi|Hi]; [apply H; assumption|].
-  apply (derived_ext _ dzero _ (fun _ => dzero)); [apply cell_outside; assumption| |apply derived_constant; reflexivity].
+  apply (related_ext _ dzero _ (fun _ => dzero)); [apply cell_outside; assumption| |apply related_constant; reflexivity].
   intros c. apply cell_outside. rewrite L. assumption.
 Qed.
 
@@ -158,137 +117,137 @@ Proof.
   intros columns j. induction count; intros i x Hj; [destruct i, j; reflexivity|].
   cbn [rows_of]. rewrite cell_cons. destruct i; [apply nth_firstn_outside; assumption|apply IHcount; assumption].
 Qed.
-Lemma derived_block : forall W i j,
-  derived (cell (block_matrix W (along theta w)) i j) (fun c => cell (block_matrix W (direction c)) i j).
+Lemma related_block : forall W i j,
+  related (cell (block_matrix W base) i j) (fun c => cell (block_matrix W (family c)) i j).
 Proof.
   intros W i j.
   destruct (Nat.lt_ge_cases i (rows_in W)) as [Hi|Hi]; [destruct (Nat.lt_ge_cases j (columns_in W)) as [Hj|Hj]|].
-  - apply (derived_ext _ (nth (place W i j) (along theta w) dzero) _ (fun c => nth (place W i j) (direction c) dzero));
-      [|intros c|apply derived_parameter]; apply cell_block; assumption.
-  - apply (derived_ext _ dzero _ (fun _ => dzero)); [| |apply derived_constant; reflexivity];
+  - apply (related_ext _ (nth (place W i j) base dzero) _ (fun c => nth (place W i j) (family c) dzero));
+      [|intros c|apply related_parameter]; apply cell_block; assumption.
+  - apply (related_ext _ dzero _ (fun _ => dzero)); [| |apply related_constant; reflexivity];
       [|intros c]; destruct W; apply cell_rows_of_outside; assumption.
-  - apply (derived_ext _ dzero _ (fun _ => dzero)); [| |apply derived_constant; reflexivity];
+  - apply (related_ext _ dzero _ (fun _ => dzero)); [| |apply related_constant; reflexivity];
       [|intros c]; apply cell_outside; rewrite length_block; assumption.
 Qed.
 
-Lemma derived_product : forall W F Fs, derived_matrix F Fs ->
-  derived_matrix (product t (block_matrix W (along theta w)) F) (fun c => product t (block_matrix W (direction c)) (Fs c)).
+Lemma related_product : forall W F Fs, related_matrix F Fs ->
+  related_matrix (product t (block_matrix W base) F) (fun c => product t (block_matrix W (family c)) (Fs c)).
 Proof.
   intros W F Fs [L R D]. constructor.
   - intros c. rewrite !length_product, !length_block. reflexivity.
   - split; [|intros c]; apply rectangular_product.
-  - intros i k Hk. eapply derived_ext; [apply cell_product; assumption|intros c; rewrite cell_product, L by assumption; reflexivity|].
-    apply (derived_sum _ _ (fun c j => dmul (cell (block_matrix W (direction c)) i j) (cell (Fs c) j k))).
-    intros j Hj. apply derived_mul; [apply derived_block|apply D; assumption].
+  - intros i k Hk. eapply related_ext; [apply cell_product; assumption|intros c; rewrite cell_product, L by assumption; reflexivity|].
+    apply (related_sum _ _ (fun c j => dmul (cell (block_matrix W (family c)) i j) (cell (Fs c) j k))).
+    intros j Hj. apply related_mul; [apply related_block|apply D; assumption].
 Qed.
 
-Lemma derived_score : forall Q K F Fs s k, derived_matrix F Fs -> (s < t)%nat -> (k < t)%nat ->
-  derived (score t (block_matrix Q (along theta w)) (block_matrix K (along theta w)) F s k)
-    (fun c => score t (block_matrix Q (direction c)) (block_matrix K (direction c)) (Fs c) s k).
+Lemma related_score : forall Q K F Fs s k, related_matrix F Fs -> (s < t)%nat -> (k < t)%nat ->
+  related (score t (block_matrix Q base) (block_matrix K base) F s k)
+    (fun c => score t (block_matrix Q (family c)) (block_matrix K (family c)) (Fs c) s k).
 Proof.
   intros Q K F Fs s k H Hs Hk. unfold score. rewrite length_block.
-  eapply derived_ext; [reflexivity|intros c; rewrite length_block; reflexivity|].
-  apply (derived_sum _ _ (fun c u => dmul (cell (product t (block_matrix K (direction c)) (Fs c)) u s)
-    (cell (product t (block_matrix Q (direction c)) (Fs c)) u k))).
-  intros u Hu. apply derived_mul; apply derived_cells with (1 := derived_product _ F Fs H); assumption.
+  eapply related_ext; [reflexivity|intros c; rewrite length_block; reflexivity|].
+  apply (related_sum _ _ (fun c u => dmul (cell (product t (block_matrix K (family c)) (Fs c)) u s)
+    (cell (product t (block_matrix Q (family c)) (Fs c)) u k))).
+  intros u Hu. apply related_mul; apply related_cells with (1 := related_product _ F Fs H); assumption.
 Qed.
 
-Lemma derived_attention : forall Q K V F Fs, derived_matrix F Fs ->
-  derived_matrix
-    (attention t (block_matrix Q (along theta w)) (block_matrix K (along theta w)) (block_matrix V (along theta w)) F)
-    (fun c => attention t (block_matrix Q (direction c)) (block_matrix K (direction c)) (block_matrix V (direction c)) (Fs c)).
+Lemma related_attention : forall Q K V F Fs, related_matrix F Fs ->
+  related_matrix
+    (attention t (block_matrix Q base) (block_matrix K base) (block_matrix V base) F)
+    (fun c => attention t (block_matrix Q (family c)) (block_matrix K (family c)) (block_matrix V (family c)) (Fs c)).
 Proof.
   intros Q K V F Fs H. constructor.
   - intros c. rewrite !length_attention, !length_block. reflexivity.
   - split; [|intros c]; apply rectangular_product.
-  - intros i k Hk. eapply derived_ext; [apply cell_attention; assumption|intros c; apply cell_attention; assumption|].
-    apply (derived_sum _ _ (fun c s => dmul (cell (product t (block_matrix V (direction c)) (Fs c)) i s)
-      (score t (block_matrix Q (direction c)) (block_matrix K (direction c)) (Fs c) s k))).
-    intros s Hs. apply derived_mul; [|apply derived_score; assumption].
-    apply derived_cells with (1 := derived_product _ F Fs H). assumption.
+  - intros i k Hk. eapply related_ext; [apply cell_attention; assumption|intros c; apply cell_attention; assumption|].
+    apply (related_sum _ _ (fun c s => dmul (cell (product t (block_matrix V (family c)) (Fs c)) i s)
+      (score t (block_matrix Q (family c)) (block_matrix K (family c)) (Fs c) s k))).
+    intros s Hs. apply related_mul; [|apply related_score; assumption].
+    apply related_cells with (1 := related_product _ F Fs H). assumption.
 Qed.
 
-Lemma derived_bias : forall b F Fs, derived_matrix F Fs ->
-  derived_matrix (add_bias (block_matrix b (along theta w)) F) (fun c => add_bias (block_matrix b (direction c)) (Fs c)).
+Lemma related_bias : forall b F Fs, related_matrix F Fs ->
+  related_matrix (add_bias (block_matrix b base) F) (fun c => add_bias (block_matrix b (family c)) (Fs c)).
 Proof.
   intros b F Fs [L [R Rs] D].
-  destruct (add_bias_ok t (block_matrix b (along theta w)) F R) as [LA [RA CA]].
-  assert (As : forall c, _) by (intros c; exact (add_bias_ok t (block_matrix b (direction c)) (Fs c) (Rs c))).
-  rewrite length_block in *. apply derived_matrix_intro.
+  destruct (add_bias_ok t (block_matrix b base) F R) as [LA [RA CA]].
+  assert (As : forall c, _) by (intros c; exact (add_bias_ok t (block_matrix b (family c)) (Fs c) (Rs c))).
+  rewrite length_block in *. apply related_matrix_intro.
   - intros c. destruct (As c) as [E _]. rewrite E, LA, length_block, L. reflexivity.
   - split; [assumption|]. intros c. destruct (As c) as [_ [E _]]. exact E.
-  - intros i k Hi Hk. rewrite LA in Hi. eapply derived_ext; [apply CA; assumption| |].
+  - intros i k Hi Hk. rewrite LA in Hi. eapply related_ext; [apply CA; assumption| |].
     + intros c. destruct (As c) as [_ [_ E]]. apply E; [rewrite length_block, L|]; assumption.
-    + apply derived_add; [apply derived_block|apply D; assumption].
+    + apply related_add; [apply related_block|apply D; assumption].
 Qed.
 
-Lemma derived_activation : forall r F Fs, derived_matrix F Fs ->
-  derived_matrix (activation r F) (fun c => activation r (Fs c)).
+Lemma related_activation : forall r F Fs, related_matrix F Fs ->
+  related_matrix (activation r F) (fun c => activation r (Fs c)).
 Proof.
   intros r F Fs [L [R Rs] D]. destruct (activation_ok t r F R) as [LA [RA CA]].
-  apply derived_matrix_intro.
+  apply related_matrix_intro.
   - intros c. destruct (activation_ok t r (Fs c) (Rs c)) as [E _]. congruence.
   - split; [assumption|]. intros c. destruct (activation_ok t r (Fs c) (Rs c)) as [_ [E _]]. exact E.
-  - intros i k Hi Hk. rewrite LA in Hi. eapply derived_ext; [apply CA; assumption| |apply derived_power, D; assumption].
+  - intros i k Hi Hk. rewrite LA in Hi. eapply related_ext; [apply CA; assumption| |apply related_power, D; assumption].
     intros c. destruct (activation_ok t r (Fs c) (Rs c)) as [_ [_ E]]. apply E; [rewrite L|]; assumption.
 Qed.
 
-Lemma derived_add_matrices : forall F Fs G Gs, derived_matrix F Fs -> derived_matrix G Gs ->
-  derived_matrix (add_matrices F G) (fun c => add_matrices (Fs c) (Gs c)).
+Lemma related_add_matrices : forall F Fs G Gs, related_matrix F Fs -> related_matrix G Gs ->
+  related_matrix (add_matrices F G) (fun c => add_matrices (Fs c) (Gs c)).
 Proof.
   intros F Fs G Gs [L [R Rs] D] [L' [R' Rs'] D']. destruct (add_matrices_ok t F G R R') as [LA [RA CA]].
   assert (As : forall c, _) by (intros c; exact (add_matrices_ok t (Fs c) (Gs c) (Rs c) (Rs' c))).
-  apply derived_matrix_intro.
+  apply related_matrix_intro.
   - intros c. destruct (As c) as [E _]. congruence.
   - split; [assumption|]. intros c. destruct (As c) as [_ [E _]]. exact E.
-  - intros i k Hi Hk. rewrite LA in Hi. eapply derived_ext; [apply CA; assumption| |apply derived_add; [apply D|apply D']; assumption].
+  - intros i k Hi Hk. rewrite LA in Hi. eapply related_ext; [apply CA; assumption| |apply related_add; [apply D|apply D']; assumption].
     intros c. destruct (As c) as [_ [_ E]]. apply E. rewrite L, L'. assumption.
 Qed.
 
-Lemma derived_fold : forall (values : list matrix) (vs : nat -> list matrix) others F Fs,
-  (forall j, derived_matrix (nth j values []) (fun c => nth j (vs c) [])) -> derived_matrix F Fs ->
-  derived_matrix (fold_left (fun F o => add_matrices F (nth o values [])) others F)
+Lemma related_fold : forall (values : list matrix) (vs : nat -> list matrix) others F Fs,
+  (forall j, related_matrix (nth j values []) (fun c => nth j (vs c) [])) -> related_matrix F Fs ->
+  related_matrix (fold_left (fun F o => add_matrices F (nth o values [])) others F)
     (fun c => fold_left (fun F o => add_matrices F (nth o (vs c) [])) others (Fs c)).
 Proof.
   intros values vs. induction others as [|o others IH]; intros F Fs HV HF; [assumption|]. cbn [fold_left].
   apply (IH _ (fun c => add_matrices (Fs c) (nth o (vs c) []))); [assumption|].
-  apply (derived_add_matrices F Fs _ (fun c => nth o (vs c) [])); [assumption|apply HV].
+  apply (related_add_matrices F Fs _ (fun c => nth o (vs c) [])); [assumption|apply HV].
 Qed.
 
-Lemma derived_run : forall net (values : list matrix) (vs : nat -> list matrix), (forall c, length (vs c) = length values) ->
-  (forall j, derived_matrix (nth j values []) (fun c => nth j (vs c) [])) ->
-  forall j, derived_matrix (nth j (collect (node_value t (along theta w)) values net) [])
-    (fun c => nth j (collect (node_value t (direction c)) (vs c) net) []).
+Lemma related_run : forall net (values : list matrix) (vs : nat -> list matrix), (forall c, length (vs c) = length values) ->
+  (forall j, related_matrix (nth j values []) (fun c => nth j (vs c) [])) ->
+  forall j, related_matrix (nth j (collect (node_value t base) values net) [])
+    (fun c => nth j (collect (node_value t (family c)) (vs c) net) []).
 Proof.
   induction net as [|x net IH]; intros values vs L H j; cbn [collect]; [apply H|].
-  apply (IH _ (fun c => vs c ++ [node_value t (direction c) (length (vs c)) (vs c) x])).
+  apply (IH _ (fun c => vs c ++ [node_value t (family c) (length (vs c)) (vs c) x])).
   - intros c. rewrite !app_length, L. reflexivity.
   - intros i. destruct (Nat.lt_trichotomy i (length values)) as [Hi|[->|Hi]].
     + rewrite app_nth1 by assumption. pose proof (H i) as [A [B B'] C]. constructor.
       * intros c. rewrite app_nth1 by (rewrite L; assumption). apply A.
       * split; [exact B|]. intros c. rewrite app_nth1 by (rewrite L; assumption). apply B'.
-      * intros a k Hk. eapply derived_ext; [reflexivity| |apply C; assumption].
+      * intros a k Hk. eapply related_ext; [reflexivity| |apply C; assumption].
         intros c. rewrite app_nth1 by (rewrite L; assumption). reflexivity.
     + rewrite app_nth2, Nat.sub_diag by lia. cbn [nth].
-      assert (N : derived_matrix (node_value t (along theta w) (length values) values x)
-        (fun c => node_value t (direction c) (length (vs c)) (vs c) x)).
+      assert (N : related_matrix (node_value t base (length values) values x)
+        (fun c => node_value t (family c) (length (vs c)) (vs c) x)).
       { destruct x as [Q K V z|W z|b z|r z|z others]; cbn [node_value].
-        - apply (derived_attention Q K V _ (fun c => nth z (vs c) [])), H.
-        - apply (derived_product W _ (fun c => nth z (vs c) [])), H.
-        - apply (derived_bias b _ (fun c => nth z (vs c) [])), H.
-        - apply (derived_activation r _ (fun c => nth z (vs c) [])), H.
-        - apply (derived_fold values vs others _ (fun c => nth z (vs c) [])); [|apply H]; assumption. }
-      assert (E : forall c, nth (length values) (vs c ++ [node_value t (direction c) (length (vs c)) (vs c) x]) [] =
-        node_value t (direction c) (length (vs c)) (vs c) x).
+        - apply (related_attention Q K V _ (fun c => nth z (vs c) [])), H.
+        - apply (related_product W _ (fun c => nth z (vs c) [])), H.
+        - apply (related_bias b _ (fun c => nth z (vs c) [])), H.
+        - apply (related_activation r _ (fun c => nth z (vs c) [])), H.
+        - apply (related_fold values vs others _ (fun c => nth z (vs c) [])); [|apply H]; assumption. }
+      assert (E : forall c, nth (length values) (vs c ++ [node_value t (family c) (length (vs c)) (vs c) x]) [] =
+        node_value t (family c) (length (vs c)) (vs c) x).
       { intros c. rewrite <- (L c). rewrite app_nth2, Nat.sub_diag by lia. reflexivity. }
       destruct N as [A [B B'] C]. constructor.
       * intros c. rewrite E. apply A.
       * split; [exact B|]. intros c. rewrite E. apply B'.
-      * intros a k Hk. eapply derived_ext; [reflexivity| |apply C; assumption]. intros c. rewrite E. reflexivity.
+      * intros a k Hk. eapply related_ext; [reflexivity| |apply C; assumption]. intros c. rewrite E. reflexivity.
     + rewrite nth_overflow by (rewrite app_length; cbn; lia). 
-      assert (E : forall c, nth i (vs c ++ [node_value t (direction c) (length (vs c)) (vs c) x]) [] = []).
+      assert (E : forall c, nth i (vs c ++ [node_value t (family c) (length (vs c)) (vs c) x]) [] = []).
       { intros c. apply nth_overflow. rewrite app_length, L. cbn. lia. }
-      apply derived_matrix_intro.
+      apply related_matrix_intro.
       * intros c. rewrite E. reflexivity.
       * split; [constructor|]. intros c. rewrite E. constructor.
       * intros a k Ha. cbn in Ha. lia.
@@ -324,30 +283,89 @@ Proof.
   intros Y F R. unfold pairing. rewrite (dot_dsum _ _ (length F * t)) by (rewrite length_concat by assumption; lia).
   apply dsum_ext. intros j Hj. rewrite (nth_concat F j); [reflexivity| |assumption]. nia.
 Qed.
-Lemma derived_pairing : forall Y F Fs, derived_matrix F Fs -> derived (pairing Y F) (fun c => pairing Y (Fs c)).
+Lemma related_pairing : forall Y F Fs, related_matrix F Fs -> related (pairing Y F) (fun c => pairing Y (Fs c)).
 Proof.
   intros Y F Fs [L [R Rs] D].
-  eapply derived_ext; [apply pairing_sum; assumption|intros c; rewrite pairing_sum, L by apply Rs; reflexivity|].
-  apply (derived_sum _ _ (fun c j => dmul (nth j (concat (constant Y)) dzero) (cell (Fs c) (j / t) (j mod t)))).
-  intros j Hj. apply (derived_mul _ _ (fun _ => nth j (concat (constant Y)) dzero)).
-  - apply derived_constant, constant_entry.
+  eapply related_ext; [apply pairing_sum; assumption|intros c; rewrite pairing_sum, L by apply Rs; reflexivity|].
+  apply (related_sum _ _ (fun c j => dmul (nth j (concat (constant Y)) dzero) (cell (Fs c) (j / t) (j mod t)))).
+  intros j Hj. apply (related_mul _ _ (fun _ => nth j (concat (constant Y)) dzero)).
+  - apply related_constant, constant_entry.
   - apply D. apply Nat.mod_upper_bound. nia.
+Qed.
+
+Theorem related_outputs : forall width net output Y X, is_matrix width t X ->
+  related (pairing Y (run t net output base (constant X))) (fun c => pairing Y (run t net output (family c) (constant X))).
+Proof.
+  intros width net output Y X HX. destruct (constant_ok width t X HX) as [XL [XR XE]].
+  assert (H0 : related_matrix (constant X) (fun _ => constant X)).
+  { apply related_matrix_intro; [reflexivity|split; [|intros c]; assumption|].
+    intros i k Hi Hk. apply related_constant, XE. }
+  apply related_pairing. apply (related_run net [constant X] (fun _ => [constant X])); [reflexivity|].
+  intros [|j]; [exact H0|]. destruct j; (apply related_matrix_intro; [reflexivity|split; [|intros c]; constructor|];
+    intros i k Hi; cbn in Hi; lia).
+Qed.
+End Relations.
+
+(* ---- The derivative along w is the sum of w_c times the derivative by parameter c ---- *)
+
+Section Linearity.
+Variables (n t : nat) (theta w : list Z).
+Hypothesis theta_long : length theta = n.
+Hypothesis w_long : length w = n.
+
+(* x is computed along w, and xs c by parameter c *)
+Definition derived (x : dual) (xs : nat -> dual) : Prop :=
+  (forall c, (c < n)%nat -> fst (xs c) = fst x) /\ snd x = sum n (fun c => nth c w 0 * snd (xs c)).
+
+Lemma derived_constant : forall x, snd x = 0 -> derived x (fun _ => x).
+Proof.
+  intros x H. split; [reflexivity|]. rewrite H. symmetry. apply sum_zero. intros. ring.
+Qed.
+Lemma derived_add : forall x y xs ys, derived x xs -> derived y ys -> derived (dadd x y) (fun c => dadd (xs c) (ys c)).
+Proof.
+  intros x y xs ys [X1 X2] [Y1 Y2]. split.
+  - intros c Hc. cbn [dadd fst]. rewrite X1, Y1 by assumption. reflexivity.
+  - cbn [dadd snd]. rewrite X2, Y2, <- sum_plus. apply sum_ext. intros. ring.
+Qed.
+Lemma derived_mul : forall x y xs ys, derived x xs -> derived y ys -> derived (dmul x y) (fun c => dmul (xs c) (ys c)).
+Proof.
+  intros x y xs ys [X1 X2] [Y1 Y2]. split.
+  - intros c Hc. cbn [dmul fst]. rewrite X1, Y1 by assumption. reflexivity.
+  - cbn [dmul snd].
+    rewrite (sum_ext n _ (fun c => fst x * (nth c w 0 * snd (ys c)) + fst y * (nth c w 0 * snd (xs c)))).
+    + rewrite sum_plus, !sum_scale, <- X2, <- Y2. ring.
+    + intros c Hc. rewrite X1, Y1 by assumption. ring.
+Qed.
+Lemma derived_ext : forall x y xs ys, x = y -> (forall c, xs c = ys c) -> derived y ys -> derived x xs.
+Proof.
+  intros x y xs ys -> E [H1 H2]. split; [intros; rewrite E; apply H1; assumption|].
+  rewrite H2. apply sum_ext. intros. rewrite E. reflexivity.
+Qed.
+
+Let direction (c : nat) : list dual := along theta (unit_vector n c).
+Lemma derived_parameter : forall j, derived (nth j (along theta w) dzero) (fun c => nth j (direction c) dzero).
+Proof.
+  intros j. unfold direction, along, dzero, dual.
+  apply derived_ext with (y := (nth j theta 0, nth j w 0)) (ys := fun c => (nth j theta 0, nth j (unit_vector n c) 0)).
+  - apply combine_nth. congruence.
+  - intros c. apply combine_nth. unfold unit_vector. rewrite map_length, seq_length. assumption.
+  - split; [reflexivity|]. cbn [snd]. destruct (Nat.lt_ge_cases j n) as [Hj|Hj].
+    + rewrite (sum_ext n _ (fun c => nth c w 0 * delta c j)).
+      * rewrite sum_delta by assumption. reflexivity.
+      * intros c Hc. f_equal. unfold unit_vector. rewrite nth_map_seq by assumption. unfold delta.
+        rewrite Nat.eqb_sym. reflexivity.
+    + rewrite nth_overflow by lia. symmetry. apply sum_zero. intros c Hc.
+      rewrite (nth_overflow (unit_vector n c)) by (unfold unit_vector; rewrite map_length, seq_length; lia). ring.
 Qed.
 
 Theorem gradient_along : forall width net output Y X, is_matrix width t X ->
   snd (pairing Y (run t net output (along theta w) (constant X))) =
   sum n (fun c => gradient (run t net output) n theta Y X c * nth c w 0).
 Proof.
-  intros width net output Y X HX. destruct (constant_ok width t X HX) as [XL [XR XE]].
-  assert (H0 : derived_matrix (constant X) (fun _ => constant X)).
-  { apply derived_matrix_intro; [reflexivity|split; [|intros c]; assumption|].
-    intros i k Hi Hk. apply derived_constant, XE. }
-  assert (H : derived_matrix (run t net output (along theta w) (constant X))
-    (fun c => run t net output (direction c) (constant X))).
-  { apply (derived_run net [constant X] (fun _ => [constant X])); [reflexivity|].
-    intros [|j]; [exact H0|]. destruct j; (apply derived_matrix_intro; [reflexivity|split; [|intros c]; constructor|];
-      intros i k Hi; cbn in Hi; lia). }
-  destruct (derived_pairing Y _ _ H) as [_ E]. rewrite E. apply sum_ext. intros c Hc. unfold gradient, direction. ring.
+  intros width net output Y X HX.
+  destruct (related_outputs t derived (along theta w) direction derived_constant derived_add derived_mul derived_ext
+    derived_parameter width net output Y X HX) as [_ E].
+  rewrite E. apply sum_ext. intros c Hc. unfold gradient, direction. ring.
 Qed.
 End Linearity.
 
