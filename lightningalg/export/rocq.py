@@ -3,8 +3,8 @@
 Lower bound: the gradients of as many output entries at one integer point are linearly independent. They are
 computed by the kernel over dual numbers, with an inverse of a minor modulo a prime, and descent. Upper bound:
 vector fields along which the network does not change, seen by a checker that is a program of the file, proved
-correct there, and run by the kernel; so any more gradients than n minus their number are dependent. Where an
-output fills its space of polynomials: the number of its coefficients.
+correct there, and run by the kernel; so at every point any more gradients than n minus their number are
+dependent. Where an output fills its space of polynomials: the number of its coefficients.
 
 The file does not follow the certificate's own argument for the upper bound: fields are searched for here.
 """
@@ -46,7 +46,7 @@ _LOWER = ("independence", "minor")
 _FORMS = (*_LOWER, "symmetry", "symmetry_values", "symmetry_proof")
 _PARTS = {
     "parameters": _LOWER,
-    "fields": (*_FORMS, "dependence"),
+    "fields": (*_FORMS, "dependence", "everywhere"),
     "coefficients": (*_FORMS, "expansion"),
 }
 
