@@ -102,6 +102,7 @@ Inductive symbol :=
 | Input (i : nat)                       (* row i of the input *)
 | One                                   (* the row 1, ..., 1 *)
 | Power (e i : nat)                     (* row i of the value of the activation number e *)
+| Mixed (e i j : nat)                   (* x^(r-1) y, x and y the rows i and j of the input of the activation number e, of degree r *)
 | Through (a : nat) (x : symbol).       (* x (K Z)^T (Q Z) of the attention layer number a with input Z *)
 Fixpoint symbol_compare (x y : symbol) : comparison :=
   match x, y with
@@ -111,8 +112,15 @@ Fixpoint symbol_compare (x y : symbol) : comparison :=
   | One, One => Eq
   | One, _ => Lt
   | Power e i, Power f j => match Nat.compare e f with Eq => Nat.compare i j | other => other end
-  | Power _ _, Through _ _ => Lt
+  | Power _ _, Mixed _ _ _ | Power _ _, Through _ _ => Lt
   | Power _ _, _ => Gt
+  | Mixed e i i', Mixed f j j' =>
+      match Nat.compare e f with
+      | Eq => match Nat.compare i j with Eq => Nat.compare i' j' | other => other end
+      | other => other
+      end
+  | Mixed _ _ _, Through _ _ => Lt
+  | Mixed _ _ _, _ => Gt
   | Through a x', Through b y' => match Nat.compare a b with Eq => symbol_compare x' y' | other => other end
   | Through _ _, _ => Gt
   end.
@@ -174,16 +182,22 @@ Definition all_thin (t width : nat) (net : list node) (forms : list (list form))
 
 (* What is known of a layer's variation. Attention with input Z: d(KZ) = L KZ + B QZ and d(QZ) = C KZ + H QZ, where
    H + L^T = g 1, and B = C = 0, or, if Z is thin, B and C are antisymmetric: then d((KZ)^T QZ) = g (KZ)^T QZ.
-   An activation: row i of its input varies by c_i times itself. *)
+   An activation: row i of its input varies by c_i times itself, or by the sum of P_ij times row j. *)
 Inductive witness :=
 | Plain
 | Factors (c : list Z)
+| Mixes (P : list (list polynomial))
 | Scores (L B C H : list (list Z)) (g : Z).
 
 Definition changed_row (w : field) (W : block) (z dz : list form) (i : nat) : form :=
   form_add (product_row (moved w W) z i) (product_row (variable W) dz i).
 Definition changed_product (w : field) (W : block) (z dz : list form) : list form :=
   map (changed_row w W z dz) (seq 0 (rows_in W)).
+
+Definition entry_of (P : list (list polynomial)) (i j : nat) : polynomial := nth j (nth i P []) [].
+Definition mixed (r a i j : nat) : symbol :=
+  if Nat.eqb i j then Power a i
+  else if (Nat.eqb r 2 && Nat.ltb j i)%bool then Mixed a j i else Mixed a i j.
 
 Definition node_change (w : field) (forms : list (list form)) (a : nat) (changes : list (list form))
     (item : node * witness) : list form :=
@@ -198,9 +212,12 @@ Definition node_change (w : field) (forms : list (list form)) (a : nat) (changes
       map (fun i => form_add (row dz i) (scale (moved w b i 0) [(number 1, One)])) (seq 0 (length dz))
   | Activation r z =>
       let dz := nth z changes [] in
-      let c := match snd item with Factors c => c | _ => [] end in
       if Nat.eqb r 1 then dz else
-      map (fun i => scale (number (Z.of_nat r * nth i c 0)) [(number 1, Power a i)]) (seq 0 (length dz))
+      map (fun i => match snd item with
+        | Factors c => scale (number (Z.of_nat r * nth i c 0)) [(number 1, Power a i)]
+        | Mixes P => scale (number (Z.of_nat r)) (form_sum (length dz) (fun j => scale (entry_of P i j) [(number 1, mixed r a i j)]))
+        | _ => []
+        end) (seq 0 (length dz))
   | Sum z others => fold_left (fun f o => add_forms f (nth o changes [])) others (nth z changes [])
   end.
 
@@ -250,6 +267,10 @@ Definition change_check (w : field) (forms : list (list form)) (thin : list bool
   | (Activation r z, Factors c) =>
       (Nat.eqb r 1 || below (length (nth z forms [])) (fun i =>
         form_equal (row (nth z changes []) i) (scale (number (nth i c 0)) (row (nth z forms []) i))))%bool
+  | (Activation r z, Mixes P) =>
+      let f := nth z forms [] in
+      (Nat.eqb r 1 || below (length f) (fun i =>
+        form_equal (row (nth z changes []) i) (product_row (entry_of P) f i)))%bool
   | (Activation r z, _) => Nat.eqb r 1
   | _ => true
   end.

@@ -122,6 +122,11 @@ Fixpoint symbol_value (x : symbol) (k : nat) : Z :=
   | Input i => fst (cell (nth 0 values []) i k)
   | One => 1
   | Power e i => fst (cell (nth e values []) i k)
+  | Mixed e i j =>
+      match nth (e - 1) net nowhere with
+      | Activation r z => fst (power (cell (nth z values []) i k) (r - 1)) * fst (cell (nth z values []) j k)
+      | _ => 0
+      end
   | Through a y => sum t (fun s => symbol_value y s * fst (score_of a s k))
   end.
 Definition row_value (f : form) (k : nat) : Z := form_value theta (fun x => symbol_value x k) f.
@@ -209,17 +214,55 @@ Proof.
     unfold add_forms. rewrite length_map_seq. assumption.
 Qed.
 
-Lemma activation_represents : forall r e c F f df, represents F f df -> nth e values [] = activation r F ->
-  (forall i, (i < length f)%nat -> form_equal (row df i) (scale (number (nth i c 0)) (row f i)) = true) ->
-  represents (activation r F) (map (fun i => [(number 1, Power e i)]) (seq 0 (length f)))
-    (map (fun i => scale (number (Z.of_nat r * nth i c 0)) [(number 1, Power e i)]) (seq 0 (length df))).
+Lemma mixed_value : forall r e z i j k, nth (e - 1) net nowhere = Activation r z ->
+  nth e values [] = activation r (nth z values []) -> rectangular t (nth z values []) ->
+  (i < length (nth z values []))%nat -> (k < t)%nat ->
+  Z.of_nat r * symbol_value (mixed r e i j) k =
+  Z.of_nat r * (fst (power (cell (nth z values []) i k) (r - 1)) * fst (cell (nth z values []) j k)).
 Proof.
-  intros r e c F f df [L M R E1 E2] HE Hc. destruct (activation_ok t r F R) as [LA [RA C]].
+  intros r e z i j k HN HE R Hi Hk. unfold mixed. destruct (Nat.eqb_spec i j) as [<-|Hij].
+  - cbn [symbol_value]. rewrite HE. destruct (activation_ok t r _ R) as [_ [_ C]]. rewrite C by assumption.
+    destruct r as [|r]; [reflexivity|]. rewrite power_last. replace (S r - 1)%nat with r by lia. reflexivity.
+  - destruct (Nat.eqb_spec r 2) as [->|]; cbn [andb]; [destruct (Nat.ltb j i)|]; cbn [symbol_value]; rewrite HN; [|reflexivity..].
+    change (2 - 1)%nat with 1%nat. rewrite !power_one. ring.
+Qed.
+Lemma activation_represents : forall r e z f df changed, represents (nth z values []) f df ->
+  nth (e - 1) net nowhere = Activation r z -> nth e values [] = activation r (nth z values []) ->
+  (forall i k, (i < length f)%nat -> (k < t)%nat -> row_value (changed i) k =
+    Z.of_nat r * (fst (power (cell (nth z values []) i k) (r - 1)) * snd (cell (nth z values []) i k))) ->
+  represents (activation r (nth z values [])) (map (fun i => [(number 1, Power e i)]) (seq 0 (length f)))
+    (map changed (seq 0 (length df))).
+Proof.
+  intros r e z f df changed [L M R E1 E2] HN HE Hc. destruct (activation_ok t r _ R) as [LA [RA C]].
   apply represents_intro; rewrite ?length_map_seq; try congruence.
-  intros i k Hi Hk. rewrite LA in Hi. rewrite !row_map_seq by lia. unfold row_value.
-  rewrite scale_value, number_value, unit_value. cbn [symbol_value]. rewrite HE. split; [reflexivity|].
-  rewrite C by assumption. apply power_change. rewrite E1, E2 by assumption. unfold row_value.
-  rewrite (form_equal_value _ _ _ _ (Hc i ltac:(lia))), scale_value, number_value. reflexivity.
+  intros i k Hi Hk. rewrite LA in Hi. rewrite !row_map_seq by lia. split.
+  - unfold row_value. rewrite unit_value. cbn [symbol_value]. rewrite HE. reflexivity.
+  - rewrite Hc, C by lia. apply power_eps.
+Qed.
+Lemma factors_change : forall r e z f df c i k, represents (nth z values []) f df ->
+  nth (e - 1) net nowhere = Activation r z -> nth e values [] = activation r (nth z values []) ->
+  form_equal (row df i) (scale (number (nth i c 0)) (row f i)) = true -> (i < length f)%nat -> (k < t)%nat ->
+  row_value (scale (number (Z.of_nat r * nth i c 0)) [(number 1, Power e i)]) k =
+  Z.of_nat r * (fst (power (cell (nth z values []) i k) (r - 1)) * snd (cell (nth z values []) i k)).
+Proof.
+  intros r e z f df c i k [L M R E1 E2] HN HE Hc Hi Hk.
+  pose proof (mixed_value r e z i i k HN HE R ltac:(lia) Hk) as H. unfold mixed in H. rewrite Nat.eqb_refl in H.
+  unfold row_value. rewrite scale_value, number_value, unit_value, E2 by assumption. unfold row_value.
+  rewrite (form_equal_value _ _ _ _ Hc), scale_value, number_value. fold (row_value (row f i) k). rewrite <- E1 by assumption.
+  transitivity (nth i c 0 * (Z.of_nat r * symbol_value (Power e i) k)); [ring|]. rewrite H. ring.
+Qed.
+Lemma mixes_change : forall r e z f df P i k, represents (nth z values []) f df ->
+  nth (e - 1) net nowhere = Activation r z -> nth e values [] = activation r (nth z values []) ->
+  form_equal (row df i) (product_row (entry_of P) f i) = true -> (i < length f)%nat -> (k < t)%nat ->
+  row_value (scale (number (Z.of_nat r)) (form_sum (length df) (fun j => scale (entry_of P i j) [(number 1, mixed r e i j)]))) k =
+  Z.of_nat r * (fst (power (cell (nth z values []) i k) (r - 1)) * snd (cell (nth z values []) i k)).
+Proof.
+  intros r e z f df P i k [L M R E1 E2] HN HE Hc Hi Hk.
+  unfold row_value. rewrite scale_value, number_value, form_sum_value, E2 by assumption. unfold row_value.
+  rewrite (form_equal_value _ _ _ _ Hc), product_row_value, L, M, <- !sum_scale. apply sum_ext. intros j Hj.
+  rewrite scale_value, unit_value. fold (row_value (row f j) k). rewrite <- E1 by assumption.
+  transitivity (value theta (entry_of P i j) * (Z.of_nat r * symbol_value (mixed r e i j) k)); [ring|].
+  rewrite (mixed_value r e z i j k HN HE R) by (assumption || lia). ring.
 Qed.
 Lemma identity_activation : forall F f df, represents F f df -> represents (activation 1 F) f df.
 Proof.
@@ -358,10 +401,10 @@ Proof.
     | _ => dzero end).
   { intros s k. unfold score_of. replace (S i - 1)%nat with i by lia. reflexivity. }
   unfold item in *. unfold node_fits in Hf. rewrite Bool.andb_true_iff in Hf. destruct Hf as [_ Hf].
-  destruct (nth i net nowhere) as [Q K V z|W z|b z|r z|z others]; cbn [reads] in Hr;
+  destruct (nth i net nowhere) as [Q K V z|W z|b z|r z|z others] eqn:EN; cbn [reads] in Hr;
     destruct (IH z (Hr z (or_introl eq_refl))) as [Hz Tz].
   - rewrite !Bool.andb_true_iff in Hf. destruct Hf as [[HQ HK] HV].
-    destruct (nth i witnesses Plain) as [|c|L B C H g]; try discriminate.
+    destruct (nth i witnesses Plain) as [|c|P|L B C H g]; try discriminate.
     cbn [change_check] in Hc. rewrite Bool.andb_true_iff in Hc. destruct Hc as [Hs Hb].
     unfold node_change in EC. cbn [fst snd] in EC. rewrite EC, EV, EF. cbn [node_value node_forms].
     apply attention_represents; try assumption.
@@ -371,9 +414,14 @@ Proof.
   - rewrite EV, EF, EC. apply bias_represents; assumption.
   - rewrite EV, EF, EC. unfold node_change. cbn [node_value node_forms fst snd].
     destruct (Nat.eqb_spec r 1) as [->|Hr1]; [apply identity_activation; assumption|].
-    destruct (nth i witnesses Plain) as [|c|L B C H g]; cbn [change_check] in Hc;
-      rewrite (proj2 (Nat.eqb_neq r 1) Hr1) in Hc; try discriminate.
-    cbn [orb] in Hc. apply activation_represents; [assumption|rewrite EV; reflexivity|exact (below_true _ _ Hc)].
+    assert (NE : nth (S i - 1) net nowhere = Activation r z) by (replace (S i - 1)%nat with i by lia; exact EN).
+    destruct (nth i witnesses Plain) as [|c|P|L B C H g]; cbn [change_check] in Hc;
+      rewrite (proj2 (Nat.eqb_neq r 1) Hr1) in Hc; try discriminate; cbn [orb] in Hc;
+      (apply activation_represents; [assumption|exact NE|exact EV|]); intros x k Hx Hk.
+    + apply factors_change with (f := nth z forms []) (df := nth z changes []); try assumption.
+      exact (below_true _ _ Hc x Hx).
+    + apply mixes_change with (f := nth z forms []) (df := nth z changes []); try assumption.
+      exact (below_true _ _ Hc x Hx).
   - rewrite EV, EF, EC. unfold node_change. cbn [node_value node_forms fst snd].
     apply sum_represents; [assumption|]. intros o Ho. split; [apply IH, Hr; right; assumption|].
     rewrite forallb_forall in Hf. apply Nat.eqb_eq, Hf. assumption.

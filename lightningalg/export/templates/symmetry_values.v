@@ -38,9 +38,11 @@ Qed.
 
 Lemma symbol_compare_eq : forall x y, symbol_compare x y = Eq -> x = y.
 Proof.
-  induction x as [i| |e i|a x IH]; intros [j| |f j|b y] H; try discriminate; cbn in H; try reflexivity.
+  induction x as [i| |e i|e i i'|a x IH]; intros [j| |f j|f j j'|b y] H; try discriminate; cbn in H; try reflexivity.
   - apply Nat.compare_eq in H. congruence.
   - destruct (Nat.compare e f) eqn:E; try discriminate. apply Nat.compare_eq in E, H. congruence.
+  - destruct (Nat.compare e f) eqn:E; try discriminate. destruct (Nat.compare i j) eqn:F; try discriminate.
+    apply Nat.compare_eq in E, F, H. congruence.
   - destruct (Nat.compare a b) eqn:E; try discriminate. apply Nat.compare_eq in E. subst. f_equal. apply IH. assumption.
 Qed.
 
@@ -331,10 +333,15 @@ Lemma power_product : forall x y r, power (dmul x y) r = dmul (power x r) (power
 Proof. induction r; cbn [power]; [dual_ring|]. rewrite IHr. ring. Qed.
 Lemma power_one : forall x, power x 1 = x.
 Proof. intros [a b]. unfold power, dmul. cbn [fst snd]. f_equal; ring. Qed.
-Lemma power_change : forall x c r, snd x = c * fst x -> snd (power x r) = Z.of_nat r * c * fst (power x r).
+Lemma power_last : forall x r, power x (S r) = dmul (power x r) x.
+Proof. intros. cbn [power]. ring. Qed.
+Lemma power_eps : forall x r, snd (power x r) = Z.of_nat r * (fst (power x (r - 1)) * snd x).
 Proof.
-  intros x c r H. induction r as [|r IH]; [reflexivity|].
-  rewrite Nat2Z.inj_succ. cbn [power dmul fst snd]. rewrite IH, H. ring.
+  intros x [|r]; [reflexivity|]. replace (S r - 1)%nat with r by lia. induction r as [|r IH].
+  - rewrite power_one. cbn [power fst]. change (Z.of_nat 1) with 1. ring.
+  - rewrite power_last. cbn [dmul snd]. rewrite IH.
+    assert (F : fst (power x (S r)) = fst (power x r) * fst x) by (rewrite power_last; reflexivity).
+    rewrite F, (Nat2Z.inj_succ (S r)). ring.
 Qed.
 
 (* ---- Thin values: a column times a row ---- *)
