@@ -43,7 +43,7 @@ MAX_SECONDS = 600.0
 
 #: the theory that each method for the upper bound needs, after the definition of networks
 _LOWER = ("independence", "minor")
-_FORMS = (*_LOWER, "symmetry", "symmetry_values", "symmetry_proof")
+_FORMS = (*_LOWER, "symmetry", "symmetry_values", "symmetry_layers", "symmetry_proof")
 _PARTS = {
     "parameters": _LOWER,
     "fields": (*_FORMS, "dependence", "everywhere"),
