@@ -1,5 +1,8 @@
 (* ==== The same at every point ==== *)
 
+(* Suppose m > n - (number of fields) gradients are independent at theta. Then they are so modulo some q prime to p, and at every theta' congruent to
+   theta modulo q. Choose theta' congruent to theta0 modulo p as well: there the fields are independent too, a contradiction. *)
+
 (* Independent vectors have a right inverse, up to a factor. *)
 Definition independent_vectors (n m : nat) (g : nat -> nat -> Z) : Prop :=
   forall c, (forall k, (k < n)%nat -> sum m (fun i => c i * g i k) = 0) -> forall i, (i < m)%nat -> c i = 0.

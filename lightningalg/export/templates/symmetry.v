@@ -152,6 +152,7 @@ Definition product_forms (W : block) (z : list form) : list form :=
 Definition add_forms (y z : list form) : list form :=
   map (fun i => form_add (row y i) (row z i)) (seq 0 (length y)).
 
+(* the rows of the value number a, from the rows of the values before it *)
 Definition node_forms (a : nat) (forms : list (list form)) (x : node) : list form :=
   match x with
   | Attention _ _ V z => map (through a) (product_forms V (nth z forms []))
@@ -189,16 +190,19 @@ Inductive witness :=
 | Mixes (P : list (list polynomial))
 | Scores (L B C H : list (list Z)) (g : Z).
 
+(* row i of W z, to first order: the field's entries of W times z, and W times dz *)
 Definition changed_row (w : field) (W : block) (z dz : list form) (i : nat) : form :=
   form_add (product_row (moved w W) z i) (product_row (variable W) dz i).
 Definition changed_product (w : field) (W : block) (z dz : list form) : list form :=
   map (changed_row w W z dz) (seq 0 (rows_in W)).
 
 Definition entry_of (P : list (list polynomial)) (i j : nat) : polynomial := nth j (nth i P []) [].
+(* x_i^(r-1) x_j for the rows x_1, x_2, ... before the activation number a of degree r *)
 Definition mixed (r a i j : nat) : symbol :=
   if Nat.eqb i j then Power a i
   else if (Nat.eqb r 2 && Nat.ltb j i)%bool then Mixed a j i else Mixed a i j.
 
+(* the variation of the value number a along the field w *)
 Definition node_change (w : field) (forms : list (list form)) (a : nat) (changes : list (list form))
     (item : node * witness) : list form :=
   match fst item with
@@ -228,6 +232,7 @@ Definition reads (x : node) : list nat :=
   | Attention _ _ _ z | Linear _ z | Bias _ z | Activation _ z => [z]
   | Sum z others => z :: others
   end.
+(* a parameter matrix of this shape, among n parameters *)
 Definition fits (n : nat) (W : block) (rows columns : nat) : bool :=
   (Nat.eqb (rows_in W) rows && Nat.eqb (columns_in W) columns && Nat.leb (first_of W + rows * columns) n)%bool.
 Definition node_fits (n : nat) (forms : list (list form)) (a : nat) (x : node) : bool :=
@@ -246,11 +251,13 @@ Definition coefficient (M : list (list Z)) (i j : nat) : Z := nth j (nth i M [])
 Definition combination (M : list (list Z)) (z : list form) (i : nat) : form :=
   product_row (fun i j => number (coefficient M i j)) z i.
 Definition below (a : nat) (test : nat -> bool) : bool := forallb test (seq 0 a).
+(* the conditions on L, B, C, H and g, for a rows *)
 Definition scores_check (thin : bool) (a : nat) (L B C H : list (list Z)) (g : Z) : bool :=
   below a (fun u => below a (fun v =>
     Z.eqb (coefficient H u v + coefficient L v u) (if Nat.eqb u v then g else 0) &&
     if thin then Z.eqb (coefficient B u v + coefficient B v u) 0 && Z.eqb (coefficient C u v + coefficient C v u) 0
     else Z.eqb (coefficient B u v) 0 && Z.eqb (coefficient C u v) 0))%bool.
+(* the equations of a witness, as equations between forms *)
 Definition change_check (w : field) (forms : list (list form)) (thin : list bool) (changes : list (list form))
     (item : node * witness) : bool :=
   match item with
@@ -275,6 +282,7 @@ Definition change_check (w : field) (forms : list (list form)) (thin : list bool
   | _ => true
   end.
 
+(* one field: the witnesses are right, and the output does not change *)
 Definition check_field (net : list node) (output : nat) (forms : list (list form)) (thin : list bool)
     (checked : field * list witness) : bool :=
   let (w, witnesses) := checked in

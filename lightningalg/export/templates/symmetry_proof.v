@@ -209,7 +209,7 @@ Proof.
   rewrite number_value. reflexivity.
 Qed.
 
-(* the scores of an attention layer are multiplied by 1 + g eps *)
+(* the scores (K Z)^T (Q Z) of an attention layer are multiplied by 1 + g eps *)
 Lemma score_change : forall Q K F f df b L B C H g,
   represents F f df -> fits n Q (rows_in Q) (length f) = true -> fits n K (rows_in Q) (length f) = true ->
   (b = true -> thin_matrix t F) -> scores_check b (rows_in Q) L B C H g = true ->
@@ -431,6 +431,7 @@ Proof.
     exists wits. rewrite forallb_forall in C. apply C. assumption.
 Qed.
 
+(* At all parameters theta and all inputs X the network at theta + eps w(theta) has eps-part 0. *)
 Theorem checked_fields_are_symmetries : forall w theta X, In w (map fst checked) -> length theta = n ->
   is_matrix width t X ->
   map (map snd) (run t net output (along theta (field_at n w theta)) (constant X)) = zero_matrix height t.

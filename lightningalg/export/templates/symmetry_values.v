@@ -1,5 +1,9 @@
 (* ==== Proof that the checker is right ==== *)
 
+(* 1. Forms: the value of a sum is the sum of the values, and so on; values of layers by their numbers.
+   2. Layers: entries of products, sums, powers over the dual numbers; thin matrices; the change of scores.
+   3. Every row of every value has its form's value as real part, and its variation's as eps-part: by induction over the layers. *)
+
 (* ---- Sums of terms, polynomials, forms ---- *)
 
 Section MergeTotal.
