@@ -8,7 +8,7 @@ from lightningalg.export.fields import ProvedField
 from lightningalg.networks.layers.monomial_activation import MonomialActivation
 from lightningalg.networks.network import INPUT, Network, Node
 from lightningalg.symmetry.fields import Monomial
-from lightningalg.symmetry.variation import LayerChange, Rational
+from lightningalg.symmetry.variation import Rational
 
 #: types of layers that have a definition in ``templates/networks.v``
 LAYERS = ("lightning_attention", "linear", "monomial_activation", "bias", "sum")
@@ -152,23 +152,29 @@ def checked_field(proved: ProvedField, network: Network) -> str:
     for component, monomial, value in proved.field.terms:
         components.setdefault(component, {})[monomial] = int(value)
     field = listed(f"({component}, {polynomial(terms)})" for component, terms in components.items())
-    witnesses = listed(_witness(node, proved.changes.get(node.id)) for node in network.nodes)
+    witnesses = listed(_witness(node, proved, network) for node in network.nodes)
     return f"({field}, {witnesses})"
 
 
-def _witness(node: Node, change: LayerChange | None) -> str:
+def _witness(node: Node, proved: ProvedField, network: Network) -> str:
+    size = network.widths[node.id]
+    if node.id in proved.mixing:
+        mixing = proved.mixing[node.id]
+        rows = [[polynomial(mixing.get((i, j), {})) for j in range(size)] for i in range(size)]
+        return f"Mixes {listed(map(listed, rows))}"
+    change = proved.changes.get(node.id)
     if change is None or node.layer == MonomialActivation(1):
         return "Plain"
     if node.layer.type_name == "monomial_activation":
-        return f"Factors {listed(change.factors)}"
+        return f"Factors {listed(change.factors or [0] * size)}"
     blocks = " ".join(_block(block) for block in _four(change.matrices))
     return f"Scores {blocks} {_number(change.scale)}"
 
 
 def _four(matrices: Sequence[Rational]) -> list[Rational]:
     """Return L, B, C, H with ``d(KZ) = L KZ + B QZ`` and ``d(QZ) = C KZ + H QZ``."""
-    if len(matrices) == 2:
-        H, L = matrices
+    if len(matrices) != 1:  # none: nothing changes
+        H, L = matrices or ([], [])
         return [L, [], [], H]
     size = len(matrices[0]) // 2
     halves = matrices[0][:size], matrices[0][size:]

@@ -44,7 +44,7 @@ MAX_SECONDS = 600.0
 #: the theory that each method for the upper bound needs, after the definition of networks
 _LOWER = ("independence", "minor")
 _FORMS = (*_LOWER, "symmetry", "symmetry_values", "symmetry_layers", "symmetry_proof")
-_PARTS = {
+THEORY_PARTS = {
     "parameters": _LOWER,
     "fields": (*_FORMS, "dependence", "everywhere"),
     "coefficients": (*_FORMS, "expansion"),
@@ -262,7 +262,7 @@ def _render(
     nodes, output = description(network)
     minor = evidence.minor
     span = upper.span or CoefficientSpan((), ())
-    parts = _PARTS[upper.method]
+    parts = THEORY_PARTS[upper.method]
     return (
         _environment()
         .get_template("certificate.v.j2")

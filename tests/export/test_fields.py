@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -54,6 +55,9 @@ def times(A, B):
 def check_head(change, KZ, QZ):
     """The equations of FORMAT.md 4.2, on numbers."""
     size = len(KZ.rows)
+    if not change.matrices:
+        assert not any(map(any, tangents(QZ) + tangents(KZ)))
+        return
     if len(change.matrices) == 2:
         H, L = change.matrices
         assert tangents(QZ) == times(H, plain(QZ)) and tangents(KZ) == times(L, plain(KZ))
@@ -77,10 +81,17 @@ def check_witnesses(network, proved, rng):
     for node in network.nodes:
         change = proved.changes.get(node.id)
         Z = values[node.inputs[0]]
-        if node.layer.type_name == "lightning_attention":
+        if node.id in proved.mixing:
+            mixed = [[0] * len(row) for row in Z.rows]
+            for (i, j), polynomial in proved.mixing[node.id].items():
+                factor = sum(c * math.prod(theta[k] for k in m) for m, c in polynomial.items())
+                mixed[i] = [x + factor * y for x, y in zip(mixed[i], plain(Z)[j], strict=True)]
+            assert tangents(Z) == mixed
+        elif node.layer.type_name == "lightning_attention":
             check_head(change, matrices[node.owner, "K"] @ Z, matrices[node.owner, "Q"] @ Z)
         elif change is not None:
-            for c, moved, row in zip(change.factors, tangents(Z), plain(Z), strict=True):
+            factors = change.factors or [0] * len(Z.rows)
+            for c, moved, row in zip(factors, tangents(Z), plain(Z), strict=True):
                 assert moved == [c * x for x in row]
         else:
             assert node.layer.type_name in ("linear", "bias", "sum") or node.layer.sizes()["degree"] == 1
@@ -118,6 +129,9 @@ RANDOM = random.Random(1)
         (la.lightning((3, 3, 3), (2, 2), residual=True), 10),
         (la.monomial((3, 3, 2), 2), 3),
         (la.monomial_with_biases((3, 2, 2), 2), 2),
+        (la.monomial((5, 3, 1), 2), 6),  # quadratic forms of rank 3
+        (la.monomial((5, 4, 3, 1), 2), 10),
+        (la.monomial_with_biases((4, 3, 1), 2), 6),
         (la.deep_linear(3, 2, 3), 4),
     ],
     ids=str,
