@@ -214,13 +214,19 @@ Proof.
   apply (related_add_matrices F Fs _ (fun c => nth o (vs c) [])); [assumption|apply HV].
 Qed.
 
+(* what is done with every value of the family, once it is computed *)
+Variable finish : matrix -> matrix.
+Hypothesis related_finish : forall F Fs, related_matrix F Fs -> related_matrix F (fun c => finish (Fs c)).
+Definition finished_value (c number : nat) (values : list matrix) (x : node) : matrix :=
+  finish (node_value t (family c) number values x).
+
 Lemma related_run : forall net (values : list matrix) (vs : nat -> list matrix), (forall c, length (vs c) = length values) ->
   (forall j, related_matrix (nth j values []) (fun c => nth j (vs c) [])) ->
   forall j, related_matrix (nth j (collect (node_value t base) values net) [])
-    (fun c => nth j (collect (node_value t (family c)) (vs c) net) []).
+    (fun c => nth j (collect (finished_value c) (vs c) net) []).
 Proof.
   induction net as [|x net IH]; intros values vs L H j; cbn [collect]; [apply H|].
-  apply (IH _ (fun c => vs c ++ [node_value t (family c) (length (vs c)) (vs c) x])).
+  apply (IH _ (fun c => vs c ++ [finished_value c (length (vs c)) (vs c) x])).
   - intros c. rewrite !app_length, L. reflexivity.
   - intros i. destruct (Nat.lt_trichotomy i (length values)) as [Hi|[->|Hi]].
     + rewrite app_nth1 by assumption. pose proof (H i) as [A [B B'] C]. constructor.
@@ -230,22 +236,23 @@ Proof.
         intros c. rewrite app_nth1 by (rewrite L; assumption). reflexivity.
     + rewrite app_nth2, Nat.sub_diag by lia. cbn [nth].
       assert (N : related_matrix (node_value t base (length values) values x)
-        (fun c => node_value t (family c) (length (vs c)) (vs c) x)).
-      { destruct x as [Q K V z|W z|b z|r z|z others]; cbn [node_value].
+        (fun c => finished_value c (length (vs c)) (vs c) x)).
+      { apply (related_finish _ (fun c => node_value t (family c) (length (vs c)) (vs c) x)).
+        destruct x as [Q K V z|W z|b z|r z|z others]; cbn [node_value].
         - apply (related_attention Q K V _ (fun c => nth z (vs c) [])), H.
         - apply (related_product W _ (fun c => nth z (vs c) [])), H.
         - apply (related_bias b _ (fun c => nth z (vs c) [])), H.
         - apply (related_activation r _ (fun c => nth z (vs c) [])), H.
         - apply (related_fold values vs others _ (fun c => nth z (vs c) [])); [|apply H]; assumption. }
-      assert (E : forall c, nth (length values) (vs c ++ [node_value t (family c) (length (vs c)) (vs c) x]) [] =
-        node_value t (family c) (length (vs c)) (vs c) x).
+      assert (E : forall c, nth (length values) (vs c ++ [finished_value c (length (vs c)) (vs c) x]) [] =
+        finished_value c (length (vs c)) (vs c) x).
       { intros c. rewrite <- (L c). rewrite app_nth2, Nat.sub_diag by lia. reflexivity. }
       destruct N as [A [B B'] C]. constructor.
       * intros c. rewrite E. apply A.
       * split; [exact B|]. intros c. rewrite E. apply B'.
       * intros a k Hk. eapply related_ext; [reflexivity| |apply C; assumption]. intros c. rewrite E. reflexivity.
     + rewrite nth_overflow by (rewrite app_length; cbn; lia). 
-      assert (E : forall c, nth i (vs c ++ [node_value t (family c) (length (vs c)) (vs c) x]) [] = []).
+      assert (E : forall c, nth i (vs c ++ [finished_value c (length (vs c)) (vs c) x]) [] = []).
       { intros c. apply nth_overflow. rewrite app_length, L. cbn. lia. }
       apply related_matrix_intro.
       * intros c. rewrite E. reflexivity.
@@ -294,7 +301,7 @@ Proof.
 Qed.
 
 Theorem related_outputs : forall width net output Y X, is_matrix width t X ->
-  related (pairing Y (run t net output base (constant X))) (fun c => pairing Y (run t net output (family c) (constant X))).
+  related (pairing Y (run t net output base (constant X))) (fun c => pairing Y (nth output (collect (finished_value c) [constant X] net) [])).
 Proof.
   intros width net output Y X HX. destruct (constant_ok width t X HX) as [XL [XR XE]].
   assert (H0 : related_matrix (constant X) (fun _ => constant X)).
@@ -364,8 +371,9 @@ Theorem gradient_along : forall width net output Y X, is_matrix width t X ->
 Proof.
   intros width net output Y X HX.
   destruct (related_outputs t derived (along theta w) direction derived_constant derived_add derived_mul derived_ext
-    derived_parameter width net output Y X HX) as [_ E].
-  rewrite E. apply sum_ext. intros c Hc. unfold gradient, direction. ring.
+    derived_parameter (fun F => F) (fun _ _ H => H) width net output Y X HX) as [_ E].
+  rewrite E. apply sum_ext. intros c Hc.
+  transitivity (nth c w 0 * gradient (run t net output) n theta Y X c); [reflexivity|ring].
 Qed.
 End Linearity.
 

@@ -123,7 +123,7 @@ Lemma gradient_near : forall width net output Y X c, is_matrix width t X ->
 Proof.
   intros width net output Y X c HX. unfold gradient.
   apply (related_outputs t congruent (along theta (unit_vector n c)) (fun _ => along theta' (unit_vector n c)))
-    with (width := width); [| | | | |exact HX].
+    with (finish := fun F => F) (width := width); [| | | | |trivial|exact HX].
   - intros. split; apply divide_same.
   - intros x y xs ys [X1 X2] [Y1 Y2]. split; apply divide_sum; assumption.
   - intros x y xs ys [X1 X2] [Y1 Y2]. split; cbn [dmul fst snd]; [|apply divide_sum]; apply divide_product; assumption.
