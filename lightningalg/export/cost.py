@@ -12,9 +12,27 @@ BASE = 3.0
 CHARACTER = 25e-6
 PRODUCT = 6e-6
 DIGITS = 8e-10
+#: binary digits of an output entry beyond which values are reduced
+LONG = 100
 
 
-def predicted_seconds(network: Network, minor: SmallMinor | None, characters: int) -> float:
+def is_deep(network: Network, minor: SmallMinor) -> bool:
+    """Return whether the numbers of an evaluation are so long that they should be reduced modulo the prime.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> from lightningalg.export.minors import small_jacobians, small_minor
+    >>> net = la.lightning((2, 1), (1,))
+    >>> is_deep(net, small_minor(next(small_jacobians(net)), 4))
+    False
+    """
+    return max(_bits(network, minor).values()) > LONG
+
+
+def predicted_seconds(
+    network: Network, minor: SmallMinor | None, characters: int, *, modulo: bool = False
+) -> float:
     """Return the predicted time of ``coqc``, right within a factor of two or three.
 
     Parameters
@@ -23,6 +41,8 @@ def predicted_seconds(network: Network, minor: SmallMinor | None, characters: in
         Whose Jacobian the kernel computes: every column needs one evaluation at every input.
     characters
         Length of the file.
+    modulo
+        Whether values of deep networks are reduced modulo the prime, layer by layer.
 
     Examples
     --------
@@ -33,6 +53,8 @@ def predicted_seconds(network: Network, minor: SmallMinor | None, characters: in
     seconds = BASE + CHARACTER * characters
     if minor is not None:
         bits = _bits(network, minor)
+        if modulo and max(bits.values()) > LONG:
+            bits = {name: min(value, LONG) for name, value in bits.items()}
         evaluation = sum(
             _products(node, network) * (PRODUCT + DIGITS * bits[node.id] ** 2) for node in network.nodes
         )

@@ -21,7 +21,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from lightningalg.errors import EngineAnswerError, TooLargeError, UnsupportedError
 from lightningalg.export.coefficients import CoefficientSpan, coefficient_span
-from lightningalg.export.cost import predicted_seconds
+from lightningalg.export.cost import is_deep, predicted_seconds
 from lightningalg.export.fields import ProvedField, independent_at, proved_fields
 from lightningalg.export.gallina import (
     LAYERS,
@@ -46,7 +46,7 @@ _LOWER = ("independence", "minor")
 _FORMS = (*_LOWER, "symmetry", "symmetry_values", "symmetry_layers", "symmetry_proof")
 THEORY_PARTS = {
     "parameters": _LOWER,
-    "fields": (*_FORMS, "dependence", "everywhere"),
+    "fields": (*_FORMS, "dependence", "everywhere", "modulo"),
     "coefficients": (*_FORMS, "expansion"),
 }
 
@@ -174,7 +174,7 @@ def rocq_file(
     if upper is not None and bound.value > upper:
         missing = _missing(network.parameter_count, upper, len(bound.fields))
     text = _render(certificate, name, network, lower, bound, evidence, missing)
-    seconds = predicted_seconds(network, evidence.minor, len(text))
+    seconds = predicted_seconds(network, evidence.minor, len(text), modulo=bound.method == "fields")
     if seconds > MAX_SECONDS:
         raise TooLargeError(
             f"coqc is predicted to take {seconds:,.0f} s for this file: accepted are {MAX_SECONDS:,.0f}"
@@ -285,6 +285,7 @@ def _render(
             method=upper.method,
             theta=evidence.point,
             minor=minor,
+            modulo=upper.method == "fields" and minor is not None and is_deep(network, minor),
             samples=[] if minor is None else _samples(minor, network.tokens),
             inverse_columns=[] if minor is None else _columns(minor.inverse),
             fields=[checked_field(field, network) for field in upper.fields],

@@ -50,6 +50,7 @@ NETWORKS = {
     "rank one before rank two": (la.lightning((2, 2, 2), (1, 2)), 8, "fields"),
     "dead directions": (la.lightning((2, 5, 2), (3, 4)), 10, "fields"),
     "three layers": (la.lightning((3, 2, 2, 3), (2, 1, 2)), 19, "fields"),
+    "four layers, modulo a prime": (la.lightning((2, 2, 2, 2, 2), (1, 1, 1, 1)), 12, "fields"),
     "heads": (la.lightning((3, 2), (2,), heads=2), 26, "fields"),
     "heads that fill their space": (la.lightning((2, 2), (2,), heads=3), 12, "coefficients"),
     "residual": (la.lightning((2, 2, 2), (1, 1), residual=True), 12, "fields"),
