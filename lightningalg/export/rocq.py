@@ -19,7 +19,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from lightningalg.errors import EngineAnswerError, TooLargeError, UnsupportedError
+from lightningalg.errors import EngineAnswerError, TooLargeError, UnsupportedError, shown
 from lightningalg.export.coefficients import CoefficientSpan, coefficient_span
 from lightningalg.export.cost import is_deep, predicted_seconds
 from lightningalg.export.fields import ProvedField, independent_at, proved_fields
@@ -198,7 +198,7 @@ def _subject(certificate: Mapping[str, Any]) -> tuple[Network, int | None, int |
     """Return the network and the bounds of a certificate that can be exported."""
     if certificate.get("kind") != "dimension":
         raise UnsupportedError(
-            f"kind {str(certificate.get('kind'))[:40]!r} cannot be exported; accepted is dimension"
+            f"kind {shown(certificate.get('kind'), 40)!r} cannot be exported; accepted is dimension"
         )
     network = network_from_table(certificate["network"])
     other = [node.layer.type_name for node in network.nodes if node.layer.type_name not in LAYERS]
