@@ -58,16 +58,17 @@ def _call_dgemm(context, builder, signature, arguments):
 
 @jit
 def factor_panel(
-    address, block, panel, lower, inverse, order, pivots, memory, base, small, prime, reciprocal
-):
-    """Load ``block`` transposed into ``panel``, eliminate its columns, return the number of pivots.
+    address, work, top, first, stop, panel, lower, inverse, order, pivots, memory, base, small,
+    prime, reciprocal,
+):  # fmt: skip
+    """Load ``work[top:, first:stop]`` transposed, eliminate these columns, return the number of pivots.
 
     Parameters
     ----------
     address
         Where ``cblas_dgemm`` is.
-    block
-        float32 ``(rows, width)``.
+    work
+        float32, C-contiguous.
     panel, lower, inverse, order, pivots
         As for ``blocked_field.factor_base``.
     memory
@@ -84,25 +85,25 @@ def factor_panel(
     and segments merge like the digits of a binary counter.
     """
     width = panel.shape[0]
-    _load_transposed(block, panel)
+    _load_transposed(work, top, first, panel)
     for k in range(width):
         for j in range(width):
             inverse[k, j] = 0.0
     starts = np.zeros(width + 2, dtype=np.int64)
     segments, done = starts[0], starts[0]  # not the literal 0, for which all would be compiled again
-    for number, first in enumerate(range(0, width, base)):
-        stop = min(first + base, width)
-        done += factor_base(panel, first, stop, lower, inverse, done, order, pivots, prime, reciprocal)
+    for number, begin in enumerate(range(0, width, base)):
+        end = min(begin + base, width)
+        done += factor_base(panel, begin, end, lower, inverse, done, order, pivots, prime, reciprocal)
         segments += 1
         starts[segments] = done
         size, rest = base, number + 1
         while rest % 2 == 0:
             segments = _merge(address, lower, inverse, starts, segments, memory, prime, reciprocal)
             size, rest = 2 * size, rest // 2
-        if stop < width:
-            until = min(stop + size, width)
-            begin = starts[segments - 1]
-            _apply(address, panel, lower, inverse, begin, done, stop, until, memory, small, prime, reciprocal)
+        if end < width:
+            until = min(end + size, width)
+            known = starts[segments - 1]
+            _apply(address, panel, lower, inverse, known, done, end, until, memory, small, prime, reciprocal)
     while segments > 1:
         segments = _merge(address, lower, inverse, starts, segments, memory, prime, reciprocal)
     return done
@@ -110,9 +111,8 @@ def factor_panel(
 
 @jit
 def update_columns(
-    address, work, top, first, stop, to, source, lower, inverse, rank, keep, memory, height, tile,
-    prime, reciprocal,
-):  # fmt: skip
+    address, work, top, first, stop, to, source, lower, inverse, rank, keep, memory, height, prime, reciprocal
+):
     """Apply the pivots of a panel to columns ``first .. stop-1`` of ``work[top:]``.
 
     Parameters
@@ -126,25 +126,23 @@ def update_columns(
     keep
         Whether the rows of the pivots are wanted.
     memory
-        float64, ``(2 * rank + height) * (stop - first)``.
-    height, tile
-        Rows and columns of a product formed and reduced at a time.
+        float64, ``(2 * rank + max(height, len(to))) * (stop - first)``.
+    height
+        Rows of a product formed and reduced at a time.
     """
     width = stop - first
-    _move_rows(work, top, first, stop, to, source)
+    _move_rows(work, top, first, stop, to, source, memory)
     size = rank * width
     known = memory[:size].reshape(rank, width)
     pivot_rows = memory[size : 2 * size].reshape(rank, width)
     for k in range(rank):
         copy_row(known[k], work[top + k, first:stop])
-    for c in range(0, width, tile):
-        across = min(tile, width - c)
-        for i in range(0, rank, _TRIANGLE_STEP):
-            j = min(i + _TRIANGLE_STEP, rank)
-            _dgemm(
-                address, _PLAIN, _PLAIN, j - i, across, j,
-                1.0, inverse[i:], inverse.shape[1], known[:, c:], width, 0.0, pivot_rows[i:, c:], width,
-            )  # fmt: skip
+    for i in range(0, rank, _TRIANGLE_STEP):
+        j = min(i + _TRIANGLE_STEP, rank)
+        _dgemm(
+            address, _PLAIN, _PLAIN, j - i, width, j,
+            1.0, inverse[i:], inverse.shape[1], known, width, 0.0, pivot_rows[i:], width,
+        )  # fmt: skip
     for k in range(rank):
         reduce_row(pivot_rows[k], prime, reciprocal)
         if keep:
@@ -152,14 +150,12 @@ def update_columns(
     rows = lower.shape[1] - rank
     for start in range(0, rows, height):
         count = min(height, rows - start)
-        for c in range(0, width, tile):
-            across = min(tile, width - c)
-            product = memory[2 * size : 2 * size + count * across].reshape(count, across)
-            _dgemm(
-                address, _TRANSPOSED, _PLAIN, count, across, rank,
-                1.0, lower[:, rank + start :], lower.shape[1], pivot_rows[:, c:], width, 0.0, product, across,
-            )  # fmt: skip
-            subtract_reduced(work, top + rank + start, first + c, product, prime, reciprocal)
+        product = memory[2 * size : 2 * size + count * width].reshape(count, width)
+        _dgemm(
+            address, _TRANSPOSED, _PLAIN, count, width, rank,
+            1.0, lower[:, rank + start :], lower.shape[1], pivot_rows, width, 0.0, product, width,
+        )  # fmt: skip
+        subtract_reduced(work, top + rank + start, first, product, prime, reciprocal)
 
 
 @jit
@@ -213,28 +209,26 @@ def _merge(address, lower, inverse, starts, segments, memory, prime, reciprocal)
 
 
 @jit
-def _load_transposed(block, panel):
-    """Copy ``block`` transposed: eight rows at a time, so that both sides use whole cache lines."""
-    rows, width = block.shape
+def _load_transposed(work, top, first, panel):
+    """Copy a block transposed: eight rows at a time, so that both sides use whole cache lines."""
+    width, rows = panel.shape
     whole = rows // 8 * 8
     for i in range(0, whole, 8):
-        a, b, c, d = block[i], block[i + 1], block[i + 2], block[i + 3]
-        e, f, g, h = block[i + 4], block[i + 5], block[i + 6], block[i + 7]
+        a, b, c, d = work[top + i], work[top + i + 1], work[top + i + 2], work[top + i + 3]
+        e, f, g, h = work[top + i + 4], work[top + i + 5], work[top + i + 6], work[top + i + 7]
         for j in range(width):
-            piece = panel[j, i : i + 8]
-            piece[0], piece[1], piece[2], piece[3] = a[j], b[j], c[j], d[j]
-            piece[4], piece[5], piece[6], piece[7] = e[j], f[j], g[j], h[j]
+            piece, k = panel[j, i : i + 8], first + j
+            piece[0], piece[1], piece[2], piece[3] = a[k], b[k], c[k], d[k]
+            piece[4], piece[5], piece[6], piece[7] = e[k], f[k], g[k], h[k]
     for i in range(whole, rows):
         for j in range(width):
-            panel[j, i] = block[i, j]
+            panel[j, i] = work[top + i, first + j]
 
 
 @jit
-def _move_rows(work, top, first, stop, to, source):
-    if to.shape[0] == 0:
-        return
-    moved = np.empty((to.shape[0], stop - first), dtype=np.float32)
+def _move_rows(work, top, first, stop, to, source, memory):
+    width = stop - first
     for i in range(to.shape[0]):
-        copy_row(moved[i], work[top + source[i], first:stop])
+        copy_row(memory[i * width : (i + 1) * width], work[top + source[i], first:stop])
     for i in range(to.shape[0]):
-        copy_row(work[top + to[i], first:stop], moved[i])
+        copy_row(work[top + to[i], first:stop], memory[i * width : (i + 1) * width])

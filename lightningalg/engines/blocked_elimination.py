@@ -13,6 +13,7 @@ import numpy as np
 
 from lightningalg.engines.base import RankProfile
 from lightningalg.engines.blocked_arithmetic import WORTH_THREADS, Arithmetic
+from lightningalg.engines.blocked_compiled import CompiledElimination
 from lightningalg.engines.blocked_field import Field, centred_inverse, reduce_centred
 from lightningalg.engines.blocked_panels import Panel, panels
 from lightningalg.engines.blocked_threads import Queue
@@ -74,14 +75,29 @@ class BlockSizes:
 
 
 def eliminate(
-    work: np.ndarray, width: int, arithmetic: Arithmetic, sizes: BlockSizes, echelon: bool = False
+    work: np.ndarray,
+    width: int,
+    arithmetic: Arithmetic,
+    sizes: BlockSizes,
+    echelon: bool = False,
+    source: np.ndarray | None = None,
 ) -> Echelon:
     """Eliminate the first ``width`` columns of ``work`` in place, in blocks of ``sizes``.
 
     ``echelon`` says whether ``work[:rank]`` is wanted afterwards; without it,
     rows that no longer matter are not updated.
     """
-    return _Elimination(work, width, arithmetic, sizes, echelon).run()
+    if arithmetic.kernels.direct is None:
+        return _Elimination(work, width, arithmetic, sizes, echelon).run()
+    compiled = CompiledElimination(work, source, width, arithmetic, sizes, echelon)
+    if not compiled.run():
+        centred_into(work, source, arithmetic.field.prime)
+        return eliminate(work, width, arithmetic, sizes, echelon)
+    rank = compiled.rank
+    return Echelon(
+        work, rank, compiled.order, compiled.pivots[:rank].tolist(),
+        compiled.values[:rank].astype(np.int64).tolist(),
+    )
 
 
 class _Elimination:
@@ -138,7 +154,7 @@ class _Elimination:
         rest = _pieces(stop, columns, panel.widest_piece, workers.threads) if panel.rank else ()
         shared = (len(self._work) - top) * (columns - stop) * panel.rank >= WORTH_THREADS
         queue = Queue(rest)
-        with workers.helping(update, queue) if shared else nullcontext():
+        with workers.helping(lambda _: queue.drain(update), queue.close) if shared else nullcontext():
             if first < stop:
                 for start, end in _pieces(first, stop, panel.widest_piece, 1) if panel.rank else ():
                     update(start, end)
@@ -203,17 +219,24 @@ def _unit_upper_inverse(strict: np.ndarray, field: Field) -> np.ndarray:
     return inverse
 
 
-def working_copy(matrix: np.ndarray, arithmetic: Arithmetic, overwrite: bool = False) -> np.ndarray:
-    """Return the centred residues of ``matrix`` as C-contiguous float32: a copy, or ``matrix`` itself."""
+def working_array(
+    matrix: np.ndarray, arithmetic: Arithmetic, overwrite: bool = False
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return a C-contiguous float32 array for the centred residues of ``matrix``, and its source.
+
+    The source is ``None`` if the array is filled; otherwise ``eliminate`` fills it from there.
+    """
     flags = matrix.flags
     plain = matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable
     if overwrite and plain:
         centred_into(matrix, matrix, arithmetic.field.prime)
-        return matrix
+        return matrix, None
     work = arithmetic.arena.array(matrix.shape, np.float32)
+    if plain and arithmetic.kernels.direct is not None:
+        return work, matrix
     if not (plain and _copied(matrix, work, arithmetic)):
         centred_into(work, matrix, arithmetic.field.prime)
-    return work
+    return work, None
 
 
 def _copied(matrix: np.ndarray, work: np.ndarray, arithmetic: Arithmetic) -> bool:

@@ -38,7 +38,7 @@ from lightningalg.engines.blocked_elimination import (
     eliminate,
     has_nonzero,
     solve_triangle,
-    working_copy,
+    working_array,
 )
 from lightningalg.engines.blocked_field import NUMPY_KERNELS, Direct, Field, Kernels
 from lightningalg.engines.blocked_panels import scratch_size
@@ -76,9 +76,9 @@ def _numba_kernels() -> Kernels | None:
         return None
     address, direct = BLAS_LIMIT.dgemm(), None
     if address is not None:
-        from lightningalg.engines import blocked_direct as whole
+        from lightningalg.engines import blocked_schedule as whole
 
-        direct = Direct(address, whole.factor_panel, whole.update_columns, base=8)
+        direct = Direct(address, whole.State, whole.lead, whole.help_leader, base=8)
     loops = (compiled.factor_base, compiled.subtract_reduced, compiled.reduce_columns)
     return Kernels("numba", *loops, base=32, copy_residues=compiled.copy_residues, direct=direct)
 
@@ -184,8 +184,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         """
         p, array = self._checked_prime(prime), checked_array(matrix)
         with self._arithmetic(p, array.shape) as arithmetic:
-            work = working_copy(array, arithmetic, overwrite)
-            return self._eliminate(work, array.shape[1], arithmetic).profile
+            work, source = working_array(array, arithmetic, overwrite)
+            return self._eliminate(work, array.shape[1], arithmetic, source=source).profile
 
     def minor(self, matrix: np.ndarray, prime: int, *, overwrite: bool = False) -> Minor:
         """Return the rank profiles with the determinant of the minor on them, from one elimination.
@@ -194,8 +194,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         """
         p, array = self._checked_prime(prime), checked_array(matrix)
         with self._arithmetic(p, array.shape) as arithmetic:
-            work = working_copy(array, arithmetic, overwrite)
-            echelon = self._eliminate(work, array.shape[1], arithmetic)
+            work, source = working_array(array, arithmetic, overwrite)
+            echelon = self._eliminate(work, array.shape[1], arithmetic, source=source)
         return Minor(echelon.profile, echelon.minor_determinant(p))
 
     def determinant(self, matrix: np.ndarray, prime: int) -> int:
@@ -212,8 +212,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         p, array = self._checked_prime(prime), checked_array(matrix)
         columns = array.shape[1]
         with self._arithmetic(p, array.shape) as arithmetic:
-            work = working_copy(array, arithmetic)
-            echelon = self._eliminate(work, columns, arithmetic, echelon=True)
+            work, source = working_array(array, arithmetic)
+            echelon = self._eliminate(work, columns, arithmetic, echelon=True, source=source)
             free = np.setdiff1d(np.arange(columns), echelon.columns)
             dependent = self._back_substitute(echelon, free, arithmetic)
         basis = np.zeros((columns, free.size), dtype=np.int64)
@@ -275,9 +275,14 @@ class BlockedElimination(AbstractLinearAlgebra):
         return BlockSizes(narrow, wide, _WIDE_FROM, self._base)
 
     def _eliminate(
-        self, work: np.ndarray, width: int, arithmetic: Arithmetic, echelon: bool = False
+        self,
+        work: np.ndarray,
+        width: int,
+        arithmetic: Arithmetic,
+        echelon: bool = False,
+        source: np.ndarray | None = None,
     ) -> Echelon:
-        return eliminate(work, width, arithmetic, self._block_sizes(arithmetic.field), echelon)
+        return eliminate(work, width, arithmetic, self._block_sizes(arithmetic.field), echelon, source)
 
     def _back_substitute(self, echelon: Echelon, columns: np.ndarray, arithmetic: Arithmetic) -> np.ndarray:
         """Return ``T^-1 R`` as int64: ``T`` the triangle of the pivot columns, ``R`` these columns."""

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -58,8 +59,9 @@ class Direct:
     """Panels and updates compiled whole (``blocked_direct``), with the address of the BLAS they call."""
 
     dgemm: int
-    factor_panel: Callable[..., int]
-    update_columns: Callable[..., None]
+    state: Callable[..., Any]
+    lead: Callable[..., int]
+    help_leader: Callable[..., None]
     base: int  # as in Kernels
 
 

@@ -8,6 +8,7 @@ import threading
 from _thread import start_new_thread
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -131,6 +132,17 @@ class Arena:
 _FREE_ARENAS: list[Arena] = []
 
 
+def _pause() -> int:
+    """Return where the function is that lets another thread run; compiled code calls it while it waits."""
+    import sys
+
+    function = ctypes.windll.kernel32.SwitchToThread if sys.platform == "win32" else ctypes.CDLL(None).sched_yield
+    return ctypes.cast(function, ctypes.c_void_p).value
+
+
+PAUSE = _pause()
+
+
 class Queue:
     """Pieces of work that several threads take one by one, until there are none or one gives up."""
 
@@ -178,26 +190,27 @@ class Workers:
     def run(self, task: Callable[..., None], pieces: Iterable[Any], shared: bool = True) -> None:
         """Call ``task(*piece)`` for every piece; pieces must write to disjoint places."""
         queue = Queue(pieces)
-        with self.helping(task, queue) if shared else nullcontext():
+        with self.helping(lambda _: queue.drain(task), queue.close) if shared else nullcontext():
             queue.drain(task)
 
     @contextmanager
-    def helping(self, task: Callable[..., None], queue: Queue) -> Iterator[None]:
-        """Let the helpers drain ``queue`` until the end of the ``with`` block and of the queue.
+    def helping(self, job: Callable[[int], None], give_up: Callable[[], None]) -> Iterator[None]:
+        """Let each helper do ``job(number)``, from 1 on; the ``with`` block ends when all have ended.
 
         The caller meanwhile does what it likes; inside, nested calls get no help.
+        After an error in the block ``give_up()`` must end the jobs.
         """
         if self.threads == 1 or self._sharing:
             yield
             return
         self._sharing = True
         self._start_helpers()
-        for _ in range(self._helpers):
-            self._jobs.put(lambda: queue.drain(task))
+        for number in range(1, self._helpers + 1):
+            self._jobs.put(partial(job, number))
         try:
             yield
         except BaseException:
-            queue.close()
+            give_up()
             raise
         finally:
             errors = self._await_helpers()

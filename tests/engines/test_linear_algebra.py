@@ -23,7 +23,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lightningalg.engines import blocked_elimination, blocked_engine, blocked_panels, blocked_threads
+from lightningalg.engines import (
+    blocked_compiled,
+    blocked_elimination,
+    blocked_engine,
+    blocked_panels,
+    blocked_threads,
+)
 from lightningalg.engines.base import RankProfile
 from lightningalg.engines.blocked_engine import BlockedElimination
 from lightningalg.engines.blocked_field import Field
@@ -503,6 +509,7 @@ def threads_for_everything(monkeypatch):
         pytest.skip("BLAS cannot be limited: no helpers")
     monkeypatch.setattr(blocked_engine, "_WORTH_LIMIT", 0)
     monkeypatch.setattr(blocked_elimination, "WORTH_THREADS", 0)
+    monkeypatch.setattr(blocked_compiled, "WORTH_THREADS", 0)
     monkeypatch.setattr(blocked_elimination, "_WORTH_SHARING", 0)
     monkeypatch.setattr(blocked_elimination, "_NARROWEST", 2)
 
@@ -569,16 +576,18 @@ def test_wide_panels_narrow_down():
 @pytest.mark.parametrize("panels", PANELS)
 @pytest.mark.parametrize("where", ["helper", "caller"])
 def test_an_error_in_a_thread_ends_all(monkeypatch, large, panels, where):
-    caller, update = threading.get_ident(), blocked_panels.Panel.update
+    kind, name = blocked_panels.Panel, "update"
+    if panels == {"kernels": "numba"}:
+        kind, name = blocked_compiled.CompiledElimination, "_lead" if where == "caller" else "_help"
+    caller, step = threading.get_ident(), getattr(kind, name)
     engine, before, alive = BlockedElimination(2, **panels), blas_threads(), _thread._count()
 
     def failing(self, *arguments):
         if (threading.get_ident() == caller) == (where == "caller"):
             raise MemoryError("on purpose")
-        return update(self, *arguments)
+        return step(self, *arguments)
 
-    for kind in (blocked_panels.Panel, blocked_panels.DirectPanel):
-        monkeypatch.setattr(kind, "update", failing)
+    monkeypatch.setattr(kind, name, failing)
     with pytest.raises(MemoryError, match="on purpose"):
         for _ in range(50):  # the helper may come too late for its first piece
             engine.rank(large[0], LARGEST)
