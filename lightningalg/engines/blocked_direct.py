@@ -19,7 +19,15 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from lightningalg.engines.blocked_kernels import copy_row, factor_base, jit, reduce_row, subtract_reduced
+from lightningalg.engines.blocked_kernels import (
+    copy_row,
+    factor_base,
+    inverse_modulo,
+    is_increasing,
+    jit,
+    reduce_row,
+    subtract_reduced,
+)
 
 # The numbers that stand for row-major order and for the two ways to read a factor in cblas.h.
 _ROW_MAJOR = 101
@@ -28,6 +36,9 @@ _TRANSPOSED = 112
 
 # Rows of the triangular inverse multiplied at a time, without most of the zeros right of them.
 _TRIANGLE_STEP = 32
+
+# Rows whose multipliers are formed and reduced at a time.
+_CHUNK = 480
 
 
 @intrinsic
@@ -89,11 +100,22 @@ def factor_panel(
     for k in range(width):
         for j in range(width):
             inverse[k, j] = 0.0
+    increasing = is_increasing(order, 0)
     starts = np.zeros(width + 2, dtype=np.int64)
     segments, done = starts[0], starts[0]  # not the literal 0, for which all would be compiled again
     for number, begin in enumerate(range(0, width, base)):
         end = min(begin + base, width)
-        done += factor_base(panel, begin, end, lower, inverse, done, order, pivots, prime, reciprocal)
+        for c in range(begin, end):
+            reduce_row(panel[c, done:], prime, reciprocal)
+        new = 0
+        if increasing:
+            new = _factor_in_place(
+                address, panel, begin, end, lower, inverse, done, pivots, memory, prime, reciprocal
+            )
+        if new == 0:
+            new = factor_base(panel, begin, end, lower, inverse, done, order, pivots, prime, reciprocal)
+            increasing = is_increasing(order, done + new)
+        done += new
         segments += 1
         starts[segments] = done
         size, rest = base, number + 1
@@ -159,12 +181,95 @@ def update_columns(
 
 
 @jit
+def _factor_in_place(address, panel, first, stop, lower, inverse, done, pivots, memory, prime, reciprocal):
+    """Do what ``factor_base`` does where the next rows, unmoved, hold the pivots; return how many, or 0.
+
+    That is the case of almost all matrices: the square of these rows and columns
+    is ``L U``. The multipliers of all other rows are their entries times the inverse of
+    ``U``: one product, and one reduction instead of two.
+    """
+    size, rows = stop - first, panel.shape[1]
+    after = done + size
+    if after > rows:
+        return 0
+    square = memory[: size * size].reshape(size, size)
+    for i in range(size):
+        for j in range(size):
+            square[i, j] = panel[first + j, done + i]
+    scales = memory[size * size : size * size + size]
+    if not _factor_square(square, scales, prime, reciprocal):
+        return 0
+    upper = memory[size * size + size : 2 * size * size + size].reshape(size, size)
+    _invert_square(square, scales, inverse, done, upper, prime, reciprocal)
+    for k in range(size):
+        pivots[done + k] = first + k
+        for i in range(k + 1):
+            panel[first + k, done + i] = square[i, k]
+        for i in range(k + 1, size):
+            lower[done + k, done + i] = square[i, k]
+    for start in range(after, rows, _CHUNK):
+        count = min(_CHUNK, rows - start)
+        _dgemm(
+            address, _PLAIN, _PLAIN, size, count, size,
+            1.0, upper, size, panel[first:, start:], rows, 0.0, lower[done:, start:], rows,
+        )  # fmt: skip
+        for k in range(done, after):
+            reduce_row(lower[k, start : start + count], prime, reciprocal)
+    return size
+
+
+@jit
+def _factor_square(square, scales, prime, reciprocal):
+    """Factor a small matrix into ``L U`` in place, without moving rows; return whether that is possible.
+
+    ``scales`` receives the inverses of the pivots.
+    """
+    size = square.shape[0]
+    for k in range(size):
+        row = square[k]
+        if row[k] == 0.0:
+            return False
+        scale = inverse_modulo(row[k], prime)
+        scales[k] = scale
+        for i in range(k + 1, size):
+            other = square[i]
+            v = other[k] * scale
+            factor = v - np.rint(v * reciprocal) * prime
+            other[k] = factor
+            for j in range(k + 1, size):
+                v = other[j] - factor * row[j]
+                other[j] = v - np.rint(v * reciprocal) * prime
+    return True
+
+
+@jit
+def _invert_square(square, scales, inverse, done, upper, prime, reciprocal):
+    """Invert ``L`` and ``U``, the second transposed into ``upper``."""
+    size = square.shape[0]
+    for k in range(size):
+        for j in range(k):
+            v, w = 0.0, 0.0
+            for i in range(j, k):
+                v -= square[k, i] * inverse[done + i, done + j]
+                w -= square[i, k] * upper[i, j]
+            inverse[done + k, done + j] = v - np.rint(v * reciprocal) * prime
+            w -= np.rint(w * reciprocal) * prime
+            w *= scales[k]
+            upper[k, j] = w - np.rint(w * reciprocal) * prime
+            upper[j, k] = 0.0
+        inverse[done + k, done + k] = 1.0
+        upper[k, k] = scales[k]
+
+
+@jit
 def _apply(address, panel, lower, inverse, begin, done, first, stop, memory, small, prime, reciprocal):
     """Apply pivots ``begin .. done-1`` to columns ``first .. stop-1`` of the panel."""
     new, columns, rows = done - begin, stop - first, panel.shape[1]
     if new == 0:
         return
     multiples = memory[: columns * new].reshape(columns, new)
+    for c in range(first, stop):
+        reduce_row(panel[c, begin:done], prime, reciprocal)
     _dgemm(
         address, _PLAIN, _TRANSPOSED, columns, new, new,
         1.0, panel[first:, begin:], rows, inverse[begin:, begin:], inverse.shape[1], 0.0, multiples, new,
@@ -181,8 +286,6 @@ def _apply(address, panel, lower, inverse, begin, done, first, stop, memory, sma
             address, _PLAIN, _PLAIN, columns, count, new,
             -1.0, multiples, new, lower[begin:, start:], rows, 1.0, panel[first:, start:], rows,
         )  # fmt: skip
-        for c in range(first, stop):
-            reduce_row(panel[c, start : start + count], prime, reciprocal)
 
 
 @jit

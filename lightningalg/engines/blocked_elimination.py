@@ -13,7 +13,6 @@ import numpy as np
 
 from lightningalg.engines.base import RankProfile
 from lightningalg.engines.blocked_arithmetic import WORTH_THREADS, Arithmetic
-from lightningalg.engines.blocked_compiled import CompiledElimination
 from lightningalg.engines.blocked_field import Field, centred_inverse, reduce_centred
 from lightningalg.engines.blocked_panels import Panel, panels
 from lightningalg.engines.blocked_threads import Queue
@@ -75,29 +74,14 @@ class BlockSizes:
 
 
 def eliminate(
-    work: np.ndarray,
-    width: int,
-    arithmetic: Arithmetic,
-    sizes: BlockSizes,
-    echelon: bool = False,
-    source: np.ndarray | None = None,
+    work: np.ndarray, width: int, arithmetic: Arithmetic, sizes: BlockSizes, echelon: bool = False
 ) -> Echelon:
     """Eliminate the first ``width`` columns of ``work`` in place, in blocks of ``sizes``.
 
     ``echelon`` says whether ``work[:rank]`` is wanted afterwards; without it,
     rows that no longer matter are not updated.
     """
-    if arithmetic.kernels.direct is None:
-        return _Elimination(work, width, arithmetic, sizes, echelon).run()
-    compiled = CompiledElimination(work, source, width, arithmetic, sizes, echelon)
-    if not compiled.run():
-        centred_into(work, source, arithmetic.field.prime)
-        return eliminate(work, width, arithmetic, sizes, echelon)
-    rank = compiled.rank
-    return Echelon(
-        work, rank, compiled.order, compiled.pivots[:rank].tolist(),
-        compiled.values[:rank].astype(np.int64).tolist(),
-    )
+    return _Elimination(work, width, arithmetic, sizes, echelon).run()
 
 
 class _Elimination:
@@ -224,7 +208,7 @@ def working_array(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return a C-contiguous float32 array for the centred residues of ``matrix``, and its source.
 
-    The source is ``None`` if the array is filled; otherwise ``eliminate`` fills it from there.
+    The source is ``None`` if the array is filled; otherwise ``eliminate_compiled`` fills it from there.
     """
     flags = matrix.flags
     plain = matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable

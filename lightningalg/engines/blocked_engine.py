@@ -32,6 +32,7 @@ import numpy as np
 
 from lightningalg.engines.base import AbstractLinearAlgebra, Minor, RankProfile
 from lightningalg.engines.blocked_arithmetic import Arithmetic
+from lightningalg.engines.blocked_compiled import eliminate_compiled
 from lightningalg.engines.blocked_elimination import (
     BlockSizes,
     Echelon,
@@ -76,9 +77,9 @@ def _numba_kernels() -> Kernels | None:
         return None
     address, direct = BLAS_LIMIT.dgemm(), None
     if address is not None:
-        from lightningalg.engines import blocked_schedule as whole
+        from lightningalg.engines import blocked_schedule as schedule
 
-        direct = Direct(address, whole.State, whole.lead, whole.help_leader, base=8)
+        direct = Direct(address, schedule.lead, schedule.help_leader, base=8)
     loops = (compiled.factor_base, compiled.subtract_reduced, compiled.reduce_columns)
     return Kernels("numba", *loops, base=32, copy_residues=compiled.copy_residues, direct=direct)
 
@@ -282,7 +283,10 @@ class BlockedElimination(AbstractLinearAlgebra):
         echelon: bool = False,
         source: np.ndarray | None = None,
     ) -> Echelon:
-        return eliminate(work, width, arithmetic, self._block_sizes(arithmetic.field), echelon, source)
+        sizes = self._block_sizes(arithmetic.field)
+        if arithmetic.kernels.direct is None:
+            return eliminate(work, width, arithmetic, sizes, echelon)
+        return eliminate_compiled(work, source, width, arithmetic, sizes, echelon)
 
     def _back_substitute(self, echelon: Echelon, columns: np.ndarray, arithmetic: Arithmetic) -> np.ndarray:
         """Return ``T^-1 R`` as int64: ``T`` the triangle of the pivot columns, ``R`` these columns."""

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -56,11 +55,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """Panels and updates compiled whole (``blocked_direct``), with the address of the BLAS they call."""
+    """The parts of compiled eliminations (``blocked_schedule``), with the address of the BLAS they call."""
 
     dgemm: int
-    state: Callable[..., Any]
-    lead: Callable[..., int]
+    lead: Callable[..., bool]
     help_leader: Callable[..., None]
     base: int  # as in Kernels
 

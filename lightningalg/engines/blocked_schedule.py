@@ -1,7 +1,7 @@
 """The threads' work on one elimination, compiled whole: who factors and who updates what, when.
 
 The columns are cut into cells. A cell has a number: twice the panels that were
-applied to it, plus one while a thread works on it; ``_UNREAD`` before its
+applied to it, plus one while a thread works on it; ``UNREAD`` before its
 entries were copied from the input, ``_FACTORED`` once it belongs to a panel. Whoever
 changes a number from even to odd owns the cell. One thread, the leader, factors
 the panels in turn, as early as it can: while others still apply the last panels, it
@@ -19,8 +19,6 @@ Import this module only where numba is wanted.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -28,48 +26,10 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from lightningalg.engines.blocked_direct import factor_panel, update_columns
-from lightningalg.engines.blocked_kernels import copy_row, jit
+from lightningalg.engines.blocked_kernels import jit
+from lightningalg.engines.blocked_state import BAD, NEXT, OVER, PUBLISHED, RANK
 
-UNREAD = -2
 _FACTORED = 2**62
-
-# Places of ``State.shared``.
-PUBLISHED, OVER, BAD = range(3)
-# Places of ``State.leader``, which only the leader reads and writes.
-NEXT, RANK = range(2)
-# Places of ``State.plan``, which nobody writes.
-PIVOT_CELLS, KEEP, FIRST, NARROW, WIDE, WIDE_FROM, BASE, SMALL = range(8)
-
-# What a call of ``lead`` says.
-MORE, ENDED = range(2)
-
-
-class State(NamedTuple):
-    """Everything about one elimination that its threads share."""
-
-    work: np.ndarray  # float32 (rows, columns)
-    source: np.ndarray  # the same, the input; ``work`` itself if it was copied before
-    borders: np.ndarray  # int64: columns where cells begin, and the end of the last
-    cells: np.ndarray  # int64: the number of each cell
-    shared: np.ndarray  # int64: panels published, whether all is over, whether an entry is no residue
-    leader: np.ndarray  # int64: first cell of the next panel, pivots so far
-    plan: np.ndarray  # int64: see the places above
-    order: np.ndarray  # int64: the row of the input at each position
-    pivots: np.ndarray  # int64: columns of the pivots
-    values: np.ndarray  # float64: the pivots
-    columns: np.ndarray  # float64: memory of the panel that is factored
-    square: np.ndarray  # float64: more of it
-    rows: np.ndarray  # int64 (2, rows): the same
-    lower: np.ndarray  # float64 (slots, width * rows): multipliers of the last panels
-    inverse: np.ndarray  # float64 (slots, width, width)
-    moves: np.ndarray  # int64 (slots, 2, 2 * width): the rows they moved, and where these were
-    about: np.ndarray  # int64 (slots, 3): rank, rows above, number of moves
-    scratch: np.ndarray  # float64 (threads, size)
-    dgemm: int
-    pause: int  # where a function without arguments is that gives the core to others
-    half: np.float32  # the largest residue
-    prime: float
-    reciprocal: float
 
 
 @intrinsic
@@ -139,34 +99,34 @@ def help_leader(state, thread):
 def lead(state, budget):
     """Factor panels and apply them, until all is over or about ``budget`` multiplications were made.
 
-    Returns ``MORE`` or ``ENDED``; the helpers may still be at work.
+    Returns whether there is more to do. If not, the helpers may still be at work.
     """
     spent = 0.0
     while spent < budget:
         if _load(state.shared, BAD) != 0:
             break
         count = _next_cells(state)
-        if state.leader[RANK] == state.work.shape[0] and state.plan[KEEP] == 0:
+        if state.leader[RANK] == state.work.shape[0] and not state.plan.keep:
             _store(state.shared, PUBLISHED, 0)  # nothing is left to apply: cells are only read, and checked
         if count > 0 and _has_room(state):
             cell = _first_behind(state, count)
             if cell < 0:
                 spent += _factor(state, count)
                 continue
-            if not _claim(state, cell):
-                cell = _take(state)
-        else:
-            cell = _take(state)
-            if cell < 0 and count == 0 and _all_applied(state):
-                break
+            if _claim(state, cell):
+                spent += _advance(state, cell, 0, True)
+                continue
+        cell = _take(state)
         if cell >= 0:
-            spent += _advance(state, cell, 0, True)
+            spent += _advance(state, cell, 0, False)
+        elif count == 0 and _all_applied(state):
+            break
         else:
             _call(state.pause)
     else:
-        return MORE
+        return True
     _store(state.shared, OVER, 1)
-    return ENDED
+    return False
 
 
 @jit
@@ -174,16 +134,16 @@ def _next_cells(state):
     """Return how many cells the next panel has, 0 if there is none."""
     first, rank = state.leader[NEXT], state.leader[RANK]
     rows = state.work.shape[0] - rank
-    left = state.plan[PIVOT_CELLS] - first
+    left = state.plan.pivot_cells - first
     if rows == 0 or left <= 0:
         return 0
-    columns = state.borders[state.plan[PIVOT_CELLS]] - state.borders[first]
+    columns = state.borders[state.plan.pivot_cells] - state.borders[first]
     if first == 0:
-        count = state.plan[FIRST]
-    elif min(rows, columns) >= state.plan[WIDE_FROM]:
-        count = state.plan[WIDE]
+        count = state.plan.first
+    elif min(rows, columns) >= state.plan.wide_from:
+        count = state.plan.wide
     else:
-        count = state.plan[NARROW]
+        count = state.plan.narrow
     return min(count, left)
 
 
@@ -267,10 +227,10 @@ def _apply_panel(state, panel, first, stop, thread):
     rank, top, moved = state.about[slot, 0], state.about[slot, 1], state.about[slot, 2]
     rows, width = state.work.shape[0] - top, state.inverse.shape[1]
     lower = state.lower[slot, : width * rows].reshape(width, rows)
-    height = min(max(state.plan[SMALL] // ((stop - first) * rank) // 8 * 8, 16), 384)
+    height = min(max(state.plan.small // ((stop - first) * rank) // 8 * 8, 16), state.plan.tallest)
     update_columns(
         state.dgemm, state.work, top, first, stop, state.moves[slot, 0, :moved], state.moves[slot, 1, :moved],
-        lower, state.inverse[slot], rank, state.plan[KEEP] != 0, state.scratch[thread], height,
+        lower, state.inverse[slot], rank, state.plan.keep, state.scratch[thread], height,
         state.prime, state.reciprocal,
     )  # fmt: skip
     return float(rank) * rows * (stop - first)
@@ -291,18 +251,18 @@ def _factor(state, count):
     widest = state.inverse.shape[1]
     panel = state.columns[: width * rows].reshape(width, rows)
     lower = state.lower[slot, : widest * rows].reshape(widest, rows)
-    order, before, places = state.order[top:], state.rows[0, :rows], state.rows[1]
+    order, before, places = state.order[top:], state.places[0, :rows], state.places[1]
     for i in range(rows):
         before[i] = order[i]
     pivots = state.pivots[top:]
     new = factor_panel(
         state.dgemm, work, top, first, stop, panel, lower, state.inverse[slot], order, pivots, state.square,
-        state.plan[BASE], state.plan[SMALL], state.prime, state.reciprocal,
+        state.plan.base, state.plan.small, state.prime, state.reciprocal,
     )  # fmt: skip
     for k in range(new):
         state.values[top + k] = panel[pivots[k], k]
         pivots[k] += first
-    if state.plan[KEEP]:
+    if state.plan.keep:
         _store_panel(work, top, first, panel, new)
     moved = _note_moves(before, order, places, state.moves[slot])
     state.about[slot, 0], state.about[slot, 1], state.about[slot, 2] = new, top, moved

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import math
+import sys
 import threading
 from _thread import start_new_thread
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
+from functools import lru_cache, partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -132,15 +133,16 @@ class Arena:
 _FREE_ARENAS: list[Arena] = []
 
 
-def _pause() -> int:
-    """Return where the function is that lets another thread run; compiled code calls it while it waits."""
-    import sys
-
-    function = ctypes.windll.kernel32.SwitchToThread if sys.platform == "win32" else ctypes.CDLL(None).sched_yield
-    return ctypes.cast(function, ctypes.c_void_p).value
-
-
-PAUSE = _pause()
+@lru_cache(maxsize=1)
+def pause_address() -> int:
+    """Return where in memory the function is that lets another thread run: compiled code waits so."""
+    if sys.platform == "win32":
+        function = ctypes.WinDLL("kernel32").SwitchToThread
+    else:
+        function = ctypes.CDLL(None).sched_yield
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
+    return address
 
 
 class Queue:
@@ -204,7 +206,7 @@ class Workers:
             yield
             return
         self._sharing = True
-        self._start_helpers()
+        self.start_helpers()
         for number in range(1, self._helpers + 1):
             self._jobs.put(partial(job, number))
         try:
@@ -234,7 +236,8 @@ class Workers:
         while helpers:
             helpers -= self._ended.get() is _GONE
 
-    def _start_helpers(self) -> None:
+    def start_helpers(self) -> None:
+        """Start the helpers, unless they run: they take 0.1 ms, in which the caller can do something."""
         while self._helpers < self.threads - 1:
             # Thread.start would wait 0.2 ms, until the new thread runs
             start_new_thread(self._help, ())
