@@ -66,18 +66,17 @@ class CompiledElimination:
         assert arithmetic.kernels.direct is not None
         self._direct, self._workers = arithmetic.kernels.direct, arithmetic.workers
         self._shared_work = work.size * min(len(work), width) >= WORTH_THREADS
-        if self._shared_work:
-            self._workers.start_helpers()
         cell = min(_CELL, max(1, sizes.narrow // 2))
+        # no cell has both columns for pivots and others
         borders = [*range(0, width, cell), *range(width, work.shape[1], cell), work.shape[1]]
         plan = _plan(width, cell, sizes, self._direct, echelon)
         widest = plan.wide if min(len(work), width) >= sizes.wide_from else plan.narrow
-        self._state = _state(work, source, np.array(borders), plan, min(widest * cell, width), arithmetic)
+        self._state = _state(work, source, borders, plan, (cell, min(widest * cell, width)), arithmetic)
 
     def run(self) -> bool:
         """Eliminate; return ``False`` if an entry of the source is no centred residue."""
         shared = self._shared_work
-        with self._workers.helping(self._help, self._give_up) if shared else nullcontext():
+        with self._workers.beside(self._help, self._give_up) if shared else nullcontext():
             while self._lead():
                 pass
         return not self._state.shared[BAD]
@@ -110,36 +109,35 @@ def _plan(width: int, cell: int, sizes: BlockSizes, direct: Direct, echelon: boo
 def _state(
     work: np.ndarray,
     source: np.ndarray | None,
-    borders: np.ndarray,
+    borders: list[int],
     plan: Plan,
-    widest: int,
+    widest: tuple[int, int],
     arithmetic: Arithmetic,
 ) -> State:
-    """Allocate everything for panels of at most ``widest`` columns."""
-    rows, array = len(work), arithmetic.arena.array
-    cell = int(np.diff(borders).max())
-    most = min(rows, int(borders[plan.pivot_cells]))
+    """Allocate everything for cells and panels of at most ``widest`` columns."""
+    rows, array, (cell, width) = len(work), arithmetic.arena.array, widest
+    most = min(rows, borders[plan.pivot_cells])
     threads, direct, field = arithmetic.workers.threads, arithmetic.kernels.direct, arithmetic.field
     assert direct is not None
     return State(
         plan,
         work,
         work if source is None else source,
-        borders,
+        np.array(borders),
         cells=np.full(len(borders) - 1, 0 if source is None else UNREAD),
-        shared=np.zeros(3, dtype=np.int64),
+        shared=np.zeros(4, dtype=np.int64),
         leader=np.zeros(2, dtype=np.int64),
         order=np.arange(rows),
-        pivots=np.empty(most + widest, dtype=np.int64),
+        pivots=np.empty(most + width, dtype=np.int64),
         values=np.empty(most),
-        columns=array((widest * rows,)),
-        square=array((2 * widest * widest + 2 * widest,)),
+        columns=array((width * rows,)),
+        square=array((2 * width * (width + 1),)),
         places=np.empty((2, rows), dtype=np.int64),
-        lower=array((_SLOTS, widest * rows)),
-        inverse=array((_SLOTS, widest, widest)),
-        moves=np.empty((_SLOTS, 2, 2 * widest), dtype=np.int64),
+        lower=array((_SLOTS, width * rows)),
+        inverse=array((_SLOTS, width, width)),
+        moves=np.empty((_SLOTS, 2, 2 * width), dtype=np.int64),
         about=np.empty((_SLOTS, 3), dtype=np.int64),
-        scratch=array((threads, (2 * widest + _TALLEST) * cell)),
+        scratch=array((threads, (2 * width + _TALLEST) * cell)),
         dgemm=direct.dgemm,
         pause=pause_address(),
         half=np.float32(field.prime // 2),

@@ -138,7 +138,7 @@ class _Elimination:
         rest = _pieces(stop, columns, panel.widest_piece, workers.threads) if panel.rank else ()
         shared = (len(self._work) - top) * (columns - stop) * panel.rank >= WORTH_THREADS
         queue = Queue(rest)
-        with workers.helping(lambda _: queue.drain(update), queue.close) if shared else nullcontext():
+        with workers.helping(update, queue) if shared else nullcontext():
             if first < stop:
                 for start, end in _pieces(first, stop, panel.widest_piece, 1) if panel.rank else ():
                     update(start, end)
@@ -211,7 +211,7 @@ def working_array(
     The source is ``None`` if the array is filled; otherwise ``eliminate_compiled`` fills it from there.
     """
     flags = matrix.flags
-    plain = matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable
+    plain = matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable and flags.aligned
     if overwrite and plain:
         centred_into(matrix, matrix, arithmetic.field.prime)
         return matrix, None

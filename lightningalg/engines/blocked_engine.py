@@ -176,7 +176,10 @@ class BlockedElimination(AbstractLinearAlgebra):
 
     def rank(self, matrix: np.ndarray, prime: int, *, overwrite: bool = False) -> int:
         """Return the rank of ``matrix`` over GF(``prime``); see the class for memory and ``overwrite``."""
-        return self.rank_profile(matrix, prime, overwrite=overwrite).rank
+        p, array = self._checked_prime(prime), checked_array(matrix)
+        with self._arithmetic(p, array.shape) as arithmetic:
+            work, source = working_array(array, arithmetic, overwrite)
+            return self._eliminate(work, array.shape[1], arithmetic, source=source).rank
 
     def rank_profile(self, matrix: np.ndarray, prime: int, *, overwrite: bool = False) -> RankProfile:
         """Return rank, row and column rank profile over GF(``prime``), from one elimination.

@@ -8,8 +8,8 @@ the panels in turn, as early as it can: while others still apply the last panels
 brings the cells of the next panel up to date itself. A thread without anything
 better to do takes the cell that is furthest behind, the leftmost of these.
 
-Numbers are changed by atomic instructions only, with the orders *acquire* and
-*release*: who sees a number also sees everything written before it was stored.
+Numbers are read and changed by atomic instructions only, of orders *acquire* and
+*release* at least: who sees a number also sees everything written before it was stored.
 
 Import this module only where numba is wanted.
 """
@@ -27,7 +27,7 @@ from numba.extending import intrinsic
 
 from lightningalg.engines.blocked_direct import factor_panel, update_columns
 from lightningalg.engines.blocked_kernels import jit
-from lightningalg.engines.blocked_state import BAD, NEXT, OVER, PUBLISHED, RANK
+from lightningalg.engines.blocked_state import BAD, INSIDE, NEXT, OVER, PUBLISHED, RANK
 
 _FACTORED = 2**62
 
@@ -38,7 +38,7 @@ def _load(context, values, place):
 
     def generate(context, builder, signature, arguments):
         pointer = _pointer(context, builder, signature, arguments)
-        return builder.load_atomic(pointer, "acquire", 8)
+        return builder.load_atomic(pointer, "seq_cst", 8)
 
     return types.int64(values, place), generate
 
@@ -52,6 +52,17 @@ def _store(context, values, place, value):
         return context.get_dummy_value()
 
     return types.void(values, place, types.int64), generate
+
+
+@intrinsic
+def _add(context, values, place, value):
+    """Add to an entry."""
+
+    def generate(context, builder, signature, arguments):
+        pointer = _pointer(context, builder, signature, arguments)
+        return builder.atomic_rmw("add", pointer, arguments[2], "seq_cst")
+
+    return types.int64(values, place, types.int64), generate
 
 
 @intrinsic
@@ -87,19 +98,22 @@ def _pointer(context, builder, signature, arguments):
 @jit
 def help_leader(state, thread):
     """Bring cells up to date until all is over."""
+    _add(state.shared, INSIDE, 1)
     while _load(state.shared, OVER) == 0:
         cell = _take(state)
         if cell >= 0:
             _advance(state, cell, thread, False)
         else:
             _call(state.pause)
+    _add(state.shared, INSIDE, -1)
 
 
 @jit
 def lead(state, budget):
     """Factor panels and apply them, until all is over or about ``budget`` multiplications were made.
 
-    Returns whether there is more to do. If not, the helpers may still be at work.
+    Returns whether there is more to do. If not, no helper is at work any more: one that comes late,
+    after ``OVER`` was set, leaves without having touched anything.
     """
     spent = 0.0
     while spent < budget:
@@ -125,7 +139,9 @@ def lead(state, budget):
             _call(state.pause)
     else:
         return True
-    _store(state.shared, OVER, 1)
+    _add(state.shared, OVER, 1)
+    while _load(state.shared, INSIDE) != 0:
+        _call(state.pause)
     return False
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 # Places of ``State.shared``.
-PUBLISHED, OVER, BAD = range(3)
+PUBLISHED, OVER, BAD, INSIDE = range(4)
 # Places of ``State.leader``, which only the leader reads and writes.
 NEXT, RANK = range(2)
 
@@ -37,7 +37,7 @@ class State(NamedTuple):
     source: np.ndarray  # the same, the input; ``work`` itself if it was copied before
     borders: np.ndarray  # int64: columns where cells begin, and the end of the last
     cells: np.ndarray  # int64: the number of each cell, see ``blocked_schedule``
-    shared: np.ndarray  # int64: panels published, whether all is over, whether an entry is no residue
+    shared: np.ndarray  # int64: panels published, over or not, an entry is no residue, helpers at work
     leader: np.ndarray  # int64: first cell of the next panel, pivots so far
     order: np.ndarray  # int64: the row of the input at each position
     pivots: np.ndarray  # int64: columns of the pivots

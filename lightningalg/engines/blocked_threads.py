@@ -9,7 +9,7 @@ import threading
 from _thread import start_new_thread
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import lru_cache, partial
+from functools import lru_cache
 from queue import SimpleQueue
 from typing import Any
 
@@ -105,7 +105,8 @@ class Arena:
     """
 
     def __init__(self) -> None:
-        self._memory = np.empty(_ARENA_BYTES, dtype=np.uint8)  # costs nothing until it is touched
+        memory = np.empty(_ARENA_BYTES + 64, dtype=np.uint8)  # costs nothing until it is touched
+        self._memory = memory[-memory.ctypes.data % 64 :][:_ARENA_BYTES]
         self._used = 0
 
     def array(self, shape: tuple[int, ...], dtype: type = np.float64) -> np.ndarray:
@@ -192,27 +193,53 @@ class Workers:
     def run(self, task: Callable[..., None], pieces: Iterable[Any], shared: bool = True) -> None:
         """Call ``task(*piece)`` for every piece; pieces must write to disjoint places."""
         queue = Queue(pieces)
-        with self.helping(lambda _: queue.drain(task), queue.close) if shared else nullcontext():
+        with self.helping(task, queue) if shared else nullcontext():
             queue.drain(task)
 
     @contextmanager
-    def helping(self, job: Callable[[int], None], give_up: Callable[[], None]) -> Iterator[None]:
-        """Let each helper do ``job(number)``, from 1 on; the ``with`` block ends when all have ended.
+    def beside(self, job: Callable[[int], None], give_up: Callable[[], None]) -> Iterator[None]:
+        """Let new threads do ``job(number)``, numbers from 1 on, until the end of the ``with`` block.
+
+        ``give_up()`` is called if the block ends with an error; the jobs must end then.
+        """
+        for number in range(1, self.threads):
+            start_new_thread(self._once, (job, number))
+        try:
+            yield
+        except BaseException:
+            give_up()
+            raise
+        finally:
+            errors = [self._ended.get() for _ in range(1, self.threads)]
+        for error in errors:
+            if error is not None:
+                raise error
+
+    def _once(self, job: Callable[[int], None], number: int) -> None:
+        try:
+            job(number)
+        except BaseException as error:  # raised again in the caller's thread
+            self._ended.put(error)
+        else:
+            self._ended.put(None)
+
+    @contextmanager
+    def helping(self, task: Callable[..., None], queue: Queue) -> Iterator[None]:
+        """Let the helpers drain ``queue`` until the end of the ``with`` block and of the queue.
 
         The caller meanwhile does what it likes; inside, nested calls get no help.
-        After an error in the block ``give_up()`` must end the jobs.
         """
         if self.threads == 1 or self._sharing:
             yield
             return
         self._sharing = True
-        self.start_helpers()
-        for number in range(1, self._helpers + 1):
-            self._jobs.put(partial(job, number))
+        self._start_helpers()
+        for _ in range(self._helpers):
+            self._jobs.put(lambda: queue.drain(task))
         try:
             yield
         except BaseException:
-            give_up()
+            queue.close()
             raise
         finally:
             errors = self._await_helpers()
@@ -236,8 +263,7 @@ class Workers:
         while helpers:
             helpers -= self._ended.get() is _GONE
 
-    def start_helpers(self) -> None:
-        """Start the helpers, unless they run: they take 0.1 ms, in which the caller can do something."""
+    def _start_helpers(self) -> None:
         while self._helpers < self.threads - 1:
             # Thread.start would wait 0.2 ms, until the new thread runs
             start_new_thread(self._help, ())
