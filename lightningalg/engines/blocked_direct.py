@@ -1,10 +1,9 @@
-"""Panels and updates compiled whole, with their matrix products by direct calls of BLAS.
+"""Panels and updates as compiled code, with their matrix products by direct calls of BLAS.
 
 A panel is some hundred products of a few microseconds each, and numpy's way to
-``dgemm`` costs as much again; here one call of compiled code, without the
-interpreter lock, factors a panel or updates a range of columns. The steps and
-their exactness are those of :mod:`blocked_elimination`, whose Python versions
-run where numba or a BLAS that can be called is missing.
+``dgemm`` costs as much again. :mod:`blocked_schedule` calls these functions; the steps
+are those of :mod:`blocked_panels`, which runs where numba or a BLAS that can be
+called is missing. Why they are exact is in :mod:`blocked_field`.
 
 Import this module only where numba is wanted.
 """
@@ -91,9 +90,10 @@ def factor_panel(
 
     Notes
     -----
-    The recursion of ``blocked_elimination.Panel``, from the leaves up: ``starts``
+    The recursion of ``blocked_panels.Panel``, from the leaves up: ``starts``
     are the numbers of the first pivots of the segments whose inverses are ready,
-    and segments merge like the digits of a binary counter.
+    and segments merge like the digits of a binary counter. Columns get the
+    products of several segments before they are reduced, which ``blocked_field`` allows.
     """
     width = panel.shape[0]
     _load_transposed(work, top, first, panel)

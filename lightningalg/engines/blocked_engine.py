@@ -7,7 +7,8 @@ eliminated in blocks. A block is copied, transposed, to float64 and factored
 recursively down to a few columns; the rest of the matrix then changes by one
 matrix product, formed tile by tile and reduced modulo p while it is in cache.
 With look-ahead: the next block changes first and is factored by one thread,
-while the others change the rest.
+while the others change the rest. Where numba and OpenBLAS are there, one compiled
+function does all of this (``blocked_schedule``), otherwise ``blocked_elimination``.
 
 The pivot of a column is the non-zero entry whose row came first in the input.
 Hence a row is only ever subtracted from rows that came after it: the input is
@@ -130,9 +131,9 @@ class BlockedElimination(AbstractLinearAlgebra):
     Notes
     -----
     Memory for an ``m x n`` matrix, beside the input: ``4 m n`` bytes, plus
-    ``24 m b`` bytes for blocks of ``b = 256`` columns, plus at most 6 MB for
+    ``32 m b`` bytes for blocks of ``b = 256`` columns, plus at most 6 MB for
     each thread, plus 16 MB kept for the next call. With ``overwrite=True`` a C-contiguous float32 matrix is
-    destroyed instead of copied, which leaves only the blocks: 33 MB for a
+    destroyed instead of copied, which leaves only the blocks: 44 MB for a
     5408 x 9963 matrix of 216 MB. ``nullspace`` and ``solve`` need the
     triangle of the pivot columns and the result on top.
 

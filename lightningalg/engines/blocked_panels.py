@@ -10,10 +10,6 @@ from lightningalg.engines.blocked_field import Kernels
 # Rows of a triangular factor multiplied at a time, without the zeros to the right of them.
 _TRIANGLE_STEP = 64
 
-# OpenBLAS forms a product of at most a million multiplications without packing the factors,
-# on processors with AVX-512 a fifth faster than a large one: tiles are kept below that.
-_SMALL_PRODUCT = 1_000_000
-
 
 #: for columns, multipliers and the inverse of their triangle, allocated once for the widest block
 PanelMemory = tuple[np.ndarray, np.ndarray, np.ndarray]
