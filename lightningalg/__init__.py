@@ -29,6 +29,7 @@ from lightningalg.networks.network import Network
 if TYPE_CHECKING:
     from lightningalg.claims.boundary import boundary
     from lightningalg.claims.closedness import closed_images
+    from lightningalg.claims.closure_degree import closure_degree
     from lightningalg.claims.dimension import Dimension, dimension
     from lightningalg.claims.fibre import Fibre, fibre
     from lightningalg.claims.membership import tensor_membership
@@ -49,6 +50,7 @@ __all__ = [
     "Recovery",
     "boundary",
     "closed_images",
+    "closure_degree",
     "convolutional",
     "deep_linear",
     "dimension",
@@ -78,6 +80,7 @@ _LAZY = {
     "PolynomialMap": "lightningalg.maps.polynomial_map",
     "boundary": "lightningalg.claims.boundary",
     "closed_images": "lightningalg.claims.closedness",
+    "closure_degree": "lightningalg.claims.closure_degree",
     "singular_points": "lightningalg.claims.singular_locus",
     "tensor_membership": "lightningalg.claims.membership",
     "symmetries": "lightningalg.claims.symmetries",

@@ -12,30 +12,9 @@ from operator import index
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lightningalg.errors import InputError, ShapeError
+from lightningalg.errors import InputError, ShapeError, shown
 
 T = TypeVar("T")
-
-
-def shown(value: object, length: int = 60) -> str:
-    r"""Return the start of ``str(value)`` for an error message; Python refuses to print very long integers.
-
-    Parameters
-    ----------
-    length
-        Characters of the start.
-
-    Examples
-    --------
-    >>> shown("a\nb"), shown("abcdef", 3)
-    ('a b', 'abc')
-    """
-    try:
-        return " ".join(str(value)[:length].split())
-    except Exception:  # of a foreign class: whatever its __str__ does
-        if isinstance(value, int):
-            return "an integer of thousands of digits"
-        return f"a {type(value).__name__} that cannot be printed"
 
 
 def _kind(value: object) -> str:

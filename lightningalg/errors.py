@@ -12,8 +12,50 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 
+def shown(value: object, length: int = 60) -> str:
+    r"""Return the start of ``str(value)`` for an error message; Python refuses to print very long integers.
+
+    Every value, key, name or formula that comes from outside goes through this on its way into a message.
+    Paths of files are the exception: people look for them.
+
+    Parameters
+    ----------
+    length
+        Characters of the start.
+
+    Examples
+    --------
+    >>> shown("a\nb"), shown("abcdef", 3)
+    ('a b', 'abc')
+    """
+    try:
+        return " ".join(str(value)[:length].split())
+    except Exception:  # of a foreign class: whatever its __str__ does
+        if isinstance(value, int):
+            return "an integer of thousands of digits"
+        return f"a {type(value).__name__} that cannot be printed"
+
+
+def one_line(message: str) -> str:
+    r"""Return a message as one line of printable characters: others are escaped, as Python writes them.
+
+    A terminal obeys escape sequences, and a log is read line by line.
+
+    Examples
+    --------
+    >>> print(one_line("a\nb \x1b[31mred"))
+    a\nb \x1b[31mred
+    """
+    if message.isprintable():
+        return message
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
+
+
 class LightningAlgError(Exception):
-    """Base class of all errors raised on purpose by this package."""
+    """Base class of all errors raised on purpose by this package: their messages are one printable line."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(one_line(item) if isinstance(item, str) else item for item in arguments))
 
 
 class InputError(LightningAlgError, ValueError):

@@ -65,6 +65,7 @@ LIMIT_WORK = 10_000_000  # elementary steps in degree sets and in normal forms
 LIMIT_BITS = 300_000  # of a rational number that arises on the way
 LIMIT_HELD = 2**29  # bytes of terms or numbers held at a time, estimated
 LIMIT_VECTORS = 500_000  # tangent vectors of all strata of one layer
+LIMIT_ENTRIES = 4_000  # d (d + d') of a layer whose closure's degree is claimed
 LIMIT_FORMS = 10_000_000  # terms added in the forms and variations of the method `symmetry`
 LIMIT_SYMMETRY = 1_000  # parameters, and layers, of a network with the method `symmetry`
 LIMIT_ELIMINATION = 300_000_000  # multiplications for the rank of its directions
@@ -6496,6 +6497,166 @@ def check_groebner_basis(certificate: dict[str, Any], report: Report) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
+# §18  Kind `closure-degree`
+# ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Multiplication:
+    """The map (V, A) -> v_i(x) A(x, y), V of size e x d, A of rank <= a; on one token v_i(x) A(x, x)."""
+
+    d: int
+    e: int
+    a: int
+    one_token: bool
+
+    @classmethod
+    def of(cls, network: Network) -> Multiplication:
+        one = len(network.layers) == 1 and network.is_chain(ATTENTION)
+        require(one, "network", "it is not one attention layer")
+        layer = network.layers[0]
+        found = cls(layer.d_in, layer.d_out, layer.rank, network.tokens == 1)
+        require_supported(found.d * (found.d + found.e) <= LIMIT_ENTRIES, f"the degree for {found}")
+        return found
+
+    def __str__(self) -> str:
+        return f"d = {self.d}, d' = {self.e}, a = {self.a}" + (", one token" if self.one_token else "")
+
+    @property
+    def rank(self) -> int:
+        """The largest rank of A, or of the quadratic form A(x, x)."""
+        return min(2 * self.a if self.one_token else self.a, self.d)
+
+    @property
+    def dimension(self) -> int:
+        forms = (symmetric_rank_variety if self.one_token else rank_variety)(self.d, self.a)
+        return forms + self.d * self.e - 1
+
+    def sheets(self) -> int:
+        """How many ways there are to split a general product, up to scale."""
+        if self.d == 1 or self.e > 1:
+            return 1
+        if self.one_token:
+            return 3 if self.rank == 2 else 1
+        return 2 if self.rank == 1 else 1
+
+    def forms_degree(self, work: Work) -> int:
+        """Degree of the matrices, or quadratic forms, of bounded rank: determinants of Giambelli's."""
+        c = self.d - self.rank
+        if c == 0:
+            return 1
+
+        def binomial(k: int) -> Fraction:
+            return Fraction(math.comb(self.d, k) if k >= 0 else 0)
+
+        if not self.one_token:
+            rows = [[binomial(c - i + j) for j in range(c)] for i in range(c)]
+            return int(rational_determinant(rows, work))
+        rows = [[binomial(c - 2 * i + j) for j in range(c)] for i in range(c)]
+        value, rest = divmod(int(rational_determinant(rows, work)), 2 ** (c * (c - 1) // 2))
+        require(rest == 0, "degree", "the determinant for quadratic forms is not divisible")
+        return value
+
+    def product(self, values: Entries, attention: Entries, work: Work) -> SparseVector:
+        """The coefficients of all v_i(x) A(x, y), or v_i(x) A(x, x)."""
+        work.spend(1 + len(values) * len(attention))
+        result: SparseVector = {}
+        for (i, alpha), v in values.items():
+            for (beta, gamma), x in attention.items():
+                places = sorted((alpha, beta, gamma) if self.one_token else (alpha, beta))
+                key = i
+                for place in places if self.one_token else (*places, gamma):
+                    key = key * self.d + place
+                result[key] = result.get(key, 0) + v * x
+        return {key: value for key, value in result.items() if value}
+
+    def tangent(self, values: Entries, attention: Entries, work: Work) -> Iterable[SparseVector]:
+        """The differential on all V' and on the tangent space of the A at a smooth point."""
+        for i, j in itertools.product(range(self.e), range(self.d)):
+            yield self.product({(i, j): 1}, attention, work)
+        rows, columns = {i for i, _ in attention}, {j for _, j in attention}
+        if self.one_token:
+            rows = columns = rows | columns
+        for i, j in itertools.product(range(self.d), repeat=2):
+            if self.one_token and i > j:
+                continue
+            if self.rank == self.d or i in rows or j in columns:
+                yield self.product(values, {(i, j): 1}, work)
+
+    def check_general(self, values: Entries, attention: Entries, prime: int, where: str, work: Work) -> None:
+        """Ranks are as large as they can be, on coordinate subspaces, and the differential is injective."""
+
+        def rank_of(vectors: Iterable[SparseVector]) -> int:
+            return ModularRank(prime, work).rank_of(vectors)
+
+        largest = min(self.d, self.e)
+        found = rank_of(by_rows(values))
+        require(found == largest, "rank", f"{where}: V has rank {found}, {largest} is needed")
+        square = dict(attention)
+        if self.one_token:
+            ordered = all(i <= j for i, j in attention)
+            require(ordered, "rank", f"{where}: the quadratic form is not upper triangular")
+            for (i, j), x in attention.items():
+                square[j, i] = x if i != j else 2 * x
+        rows, columns = {i for i, _ in square}, {j for _, j in square}
+        found = rank_of(by_rows(square))
+        fits = found == len(rows) == len(columns) == self.rank
+        require(fits, "rank", f"{where}: A has rank {found}, {self.rank} with as many rows is needed")
+        found = rank_of(self.tangent(values, attention, work))
+        fits = found == self.dimension
+        require(fits, "rank", f"{where}: the differential has rank {found}, {self.dimension} is needed")
+
+
+def by_rows(entries: Entries) -> Iterable[SparseVector]:
+    found: dict[int, SparseVector] = {}
+    for (i, j), x in entries.items():
+        found.setdefault(i, {})[j] = x
+    return found.values()
+
+
+def proportional(one: Entries, other: Entries) -> bool:
+    if one.keys() != other.keys() or not one:
+        return False
+    place = next(iter(one))
+    return all(x * other[place] == other[key] * one[place] for key, x in one.items())
+
+
+def check_closure_degree(certificate: dict[str, Any], report: Report) -> str:
+    layer = Multiplication.of(parse_network(certificate["network"]))
+    keys = ("quantity", "dimension", "forms_degree", "sheets", "value")
+    claim = fields(certificate["claim"], "claim", "claim", keys)
+    compare("claim", "quantity", claim["quantity"], "degree of the closure")
+    check_strength_and_provenance(certificate)
+    witness = fields(certificate["witness"], "fields", "witness", ("prime", "preimages"))
+    prime, work = parse_prime(witness["prime"]), Work("degrees")
+    sheets, forms = layer.sheets(), layer.forms_degree(work)
+    product = math.comb(layer.dimension - 1, layer.d * layer.e - 1) * forms
+    require(product % sheets == 0, "degree", "the number of points is not divisible by that of the sheets")
+    compare("claim", "dimension", claim["dimension"], encode(layer.dimension))
+    compare("claim", "forms_degree", claim["forms_degree"], encode(forms))
+    compare("claim", "sheets", claim["sheets"], encode(sheets))
+    compare("claim", "value", claim["value"], encode(product // sheets))
+    listed = array(witness["preimages"], "preimages", "preimages")
+    require(len(listed) == sheets, "preimages", f"{len(listed)} preimages, {sheets} are needed")
+    pairs: list[tuple[Entries, Entries]] = []
+    for number, value in enumerate(listed):
+        where = f"preimage {number}"
+        parts = array(value, "preimages", where)
+        require(len(parts) == 2, "preimages", f"{where} is not a pair of matrices")
+        values = parse_entries(parts[0], layer.e, layer.d, "preimages", where)
+        attention = parse_entries(parts[1], layer.d, layer.d, "preimages", where)
+        layer.check_general(values, attention, prime, where, work)
+        for before in pairs:
+            other = not proportional(before[0], values)
+            require(other, "preimages", f"{where} is one before it, up to scale")
+            same = layer.product(*before, work) == layer.product(values, attention, work)
+            require(same, "preimages", f"{where} has another value")
+        pairs.append((values, attention))
+    degree = product // sheets
+    return f"one layer, {layer}: the closure Y has dimension {layer.dimension} and degree {degree} (exact)"
+
+
+# ------------------------------------------------------------------------------------------------------------
 # §7  Verdict
 # ------------------------------------------------------------------------------------------------------------
 
@@ -6514,6 +6675,7 @@ KINDS: dict[str, tuple[str, Callable[[dict[str, Any], Report], str]]] = {
     "membership": ("network", check_membership),
     "groebner-basis": ("ideal", check_groebner_basis),
     "invariants": ("network", check_invariants),
+    "closure-degree": ("network", check_closure_degree),
 }
 COMMON_KEYS = ("format", "version", "kind", "claim", "witness", "strength", "provenance", "sha256")
 

@@ -106,6 +106,7 @@ CALLS = {
     ),
     "singular_points": (la.singular_points, {"network": LAYER, "progress": quiet}),
     "boundary": (la.boundary, {"network": LAYER}),
+    "closure_degree": (la.closure_degree, {"network": LAYER}),
     "closed_images": (la.closed_images, {"network": LAYER}),
     "tensor_membership": (la.tensor_membership, {"network": LAYER, "tensor": {(0, 0, 1, 0): 1}}),
     "invariants": (

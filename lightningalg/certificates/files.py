@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import stat
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from lightningalg.certificates.records import FORMAT_NAME, FORMAT_VERSION, sha256_of
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 200
@@ -96,7 +98,7 @@ def read_json(path: Path, *, what: str, integers_only: bool = True) -> Any:
         if len(result) != len(pairs):
             keys = [key for key, _ in pairs]
             repeated = next(key for key in keys if keys.count(key) > 1)
-            raise InputError(f"{what} {path}: key {repeated[:80]!r} occurs twice")
+            raise InputError(f"{what} {path}: key {shown(repeated, 80)!r} occurs twice")
         return result
 
     if _depth(text) > MAX_DEPTH:
@@ -163,7 +165,8 @@ def read_certificate(path: Path) -> dict[str, Any]:
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write ``content`` to ``path`` so that the file is either whole or untouched.
 
-    The directory is created if needed; a symbolic link is followed.
+    The directory is created if needed; a symbolic link is followed. The first write of a process into a
+    folder also removes what an earlier process that was killed has left there of the same file.
 
     Raises
     ------
@@ -189,6 +192,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         if path.exists() and not path.is_file():
             raise OSError("it is not a regular file")
         path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_remains(path)
         prefix = f".{path.name[:40]}.{os.getpid()}."
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=".tmp")
         with os.fdopen(descriptor, "wb") as stream:
@@ -216,6 +220,28 @@ def remove_stale_temporaries(folder: Path) -> None:
         parts = path.name.rsplit(".", 3)
         if len(parts) == 4 and parts[1].isdecimal() and not _is_alive(int(parts[1])):
             path.unlink(missing_ok=True)
+
+
+#: folders into which this process has written; looking through a large one takes as long as a write
+_written: set[Path] = set()
+#: a minute: on a file system that machines share, the number of a process says nothing about another's
+_REMAINS_SECONDS = 60.0
+
+
+def _remove_remains(path: Path) -> None:
+    """Remove temporary files of this very file whose process has ended, once for each folder."""
+    folder = path.parent.absolute()
+    if folder in _written:
+        return
+    _written.add(folder)
+    start = f".{path.name[:40]}."
+    for entry in os.listdir(folder):
+        middle = entry.removeprefix(start).removesuffix(".tmp")
+        process, _, rest = middle.partition(".")
+        if entry == f"{start}{middle}.tmp" and rest and process.isdecimal() and not _is_alive(int(process)):
+            with contextlib.suppress(OSError):  # another process removes it too
+                if time.time() - os.stat(folder / entry).st_mtime > _REMAINS_SECONDS:
+                    os.unlink(folder / entry)
 
 
 def _is_alive(process: int) -> bool:

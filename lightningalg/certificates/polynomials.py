@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 
 Json = Any
 
@@ -53,7 +53,7 @@ def decode_rational(value: Json) -> Fraction:
             numerator, denominator = int(parts[0]), int(parts[1]) if len(parts) == 2 else 1
             if denominator > 0:
                 return Fraction(numerator, denominator)
-    raise InputError(f'{str(value)[:60]!r}: accepted are integers and texts "p/q"')
+    raise InputError(f'{shown(value)!r}: accepted are integers and texts "p/q"')
 
 
 def encode_matrix(rows: Sequence[Sequence[Fraction | int]]) -> list[list[int | str]]:

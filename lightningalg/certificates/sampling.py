@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 
 _PREFIX = "lightningalg-certificate/1"
 _SEED = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -28,7 +28,7 @@ def validate_seed(seed: object) -> str:
     if isinstance(seed, bool) or not (isinstance(seed, str) or text):
         raise InputError(f"seed: got {type(seed).__name__}; accepted: text, or an integer of up to 64 digits")
     if not _SEED.fullmatch(text):
-        raise InputError(f"seed {text[:80]!r}: accepted are 1 to 64 letters, digits, '_', '-' and '.'")
+        raise InputError(f"seed {shown(text, 80)!r}: accepted are 1 to 64 letters, digits, '_', '-' and '.'")
     return text
 
 

@@ -27,6 +27,7 @@ SECTIONS = {
     "boundary": "2, 10, 11",
     "closedness": "2, 10, 12",
     "membership": "2, 10, 11, 13",
+    "closure-degree": "2, 4.2, 10, 18",
     "invariants": "2, 3, 14",
     "groebner-basis": "15",
     "fibre": "2, 4.2, 16",

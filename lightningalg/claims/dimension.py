@@ -15,7 +15,7 @@ from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
 from lightningalg.engines.choose import NAMES, linear_algebra
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME
-from lightningalg.errors import ContradictionError, InputError
+from lightningalg.errors import ContradictionError, InputError, shown
 from lightningalg.networks.base import positive_size
 from lightningalg.networks.families import family, has_softmax
 from lightningalg.networks.network import Network, checked_network
@@ -204,7 +204,9 @@ def dimension(
         upper = bounds[0]
     low, up = lower.witness.value, upper.value
     if low > up:
-        raise ContradictionError(f"{network}: proved dimension >= {low} and <= {up}; please report this")
+        raise ContradictionError(
+            f"{shown(network, 200)}: proved dimension >= {low} and <= {up}; please report this"
+        )
     value = low if low == up else None
     certificate = Certificate(
         "dimension",
@@ -230,7 +232,10 @@ def _method(network: Network, wanted: str) -> str:
     one_of(wanted, "lower bound", LOWER_BOUNDS)
     exact = "exponential" if has_softmax(network) else "minor"
     if wanted not in ("auto", "ball", exact):
-        raise InputError(f"lower bound {wanted!r} is not for {network}: accepted are auto, ball and {exact}")
+        raise InputError(
+            f"lower bound {shown(wanted)!r} is not for {shown(network, 200)}: accepted are auto, "
+            f"ball and {exact}"
+        )
     return exact if wanted == "auto" else wanted
 
 

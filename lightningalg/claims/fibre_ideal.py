@@ -11,7 +11,7 @@ from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
 from lightningalg.engines.choose import first_answer
 from lightningalg.engines.flint_rings import rational_rank
-from lightningalg.errors import EngineError, UnsupportedError
+from lightningalg.errors import EngineError, UnsupportedError, shown
 from lightningalg.ideals.certificate import groebner_certificate
 from lightningalg.ideals.components import minimal_primes
 from lightningalg.ideals.fibre_ideals import FibreIdeal, chain_fibre, layer_fibre
@@ -60,7 +60,7 @@ def fibre_at_point(network: Network, seed: str) -> FibreIdeal:
         if generic and rational_rank(last) == min(out, d):
             break
     else:
-        raise UnsupportedError(f"seed {seed!r} gave no matrices of the network's ranks")
+        raise UnsupportedError(f"seed {shown(seed)!r} gave no matrices of the network's ranks")
     if len(chain) == 1:
         return layer_fibre(forms[0], last, tokens=tokens)
     bounds = None if all(rank == d for rank in ranks) else ranks

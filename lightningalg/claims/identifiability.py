@@ -9,7 +9,7 @@ from lightningalg.certificates import Certificate
 from lightningalg.certificates.sampling import stream_values, validate_seed
 from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
-from lightningalg.errors import LightningAlgError, UnsupportedError
+from lightningalg.errors import LightningAlgError, UnsupportedError, shown
 from lightningalg.networks.families import normalized_chain
 from lightningalg.networks.matrix import Matrix
 from lightningalg.networks.network import Network
@@ -58,7 +58,7 @@ def identifiability(network: Network, seed: str = "0") -> Certificate:
                 {"parameters": theta, **witness},
                 provenance(seed=seed),
             )
-    raise LightningAlgError(f"{network}: no witness among {_ATTEMPTS} points; try another seed")
+    raise LightningAlgError(f"{shown(network, 200)}: no witness among {_ATTEMPTS} points; try another seed")
 
 
 def _witness(network: Network, theta: Sequence[int]) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from lightningalg.certificates.sampling import stream_values
 from lightningalg.claims.base import AbstractClaim
 from lightningalg.claims.provenance import provenance
 from lightningalg.engines.flint_rings import rational_rank
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.networks.families import normalized_chain
 from lightningalg.networks.layers.normalized_attention import NormalizedAttention
 from lightningalg.networks.network import Network
@@ -108,9 +108,11 @@ def normalized_fibre_at(network: Network, point: Sequence[Any]) -> Certificate:
 def _single(network: Network) -> NormalizedAttention:
     chain = normalized_chain(network)
     if chain is None or len(chain) != 1:
-        raise InputError(f"{network}: accepted is a single head of normalised attention")
+        raise InputError(f"{shown(network, 200)}: accepted is a single head of normalised attention")
     if network.tokens == 1:
-        raise InputError(f"{network}: on one token f = V X, whatever Q and K are; accepted is t >= 2")
+        raise InputError(
+            f"{shown(network, 200)}: on one token f = V X, whatever Q and K are; accepted is t >= 2"
+        )
     return chain[0]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
+from lightningalg.errors import shown
 
 if TYPE_CHECKING:
     from lightningalg.invariants.elimination import Elimination
@@ -175,7 +176,7 @@ def _degree(up_to: int | None, flags: dict[str, Any]) -> int:
     text = flags.pop("degree")
     flags["degree"] = None
     if not text.isascii() or not text.isdigit() or len(text) > 2 or not 1 <= int(text) <= 64:
-        raise click.UsageError(f"--degree {text[:40]!r}: accepted is an integer from 1 to 64")
+        raise click.UsageError(f"--degree {shown(text, 40)!r}: accepted is an integer from 1 to 64")
     return int(text)
 
 

@@ -14,12 +14,13 @@ import click
 from lightningalg.cli.options import CommandGroup
 from lightningalg.cli.outputs import with_distinct_files
 from lightningalg.cli.supervise import EXIT_INTERRUPTED, ending_signals, supervised, with_limits
-from lightningalg.errors import ContradictionError, LightningAlgError
+from lightningalg.errors import ContradictionError, LightningAlgError, one_line
 
 #: one module for each command; imported when it is called or listed
 _COMMANDS = (
-    "dimension", "symmetries", "fiber", "recover", "singular", "boundary", "membership", "invariants",
-    "picture", "verify", "prove", "export", "worksheet", "report", "book", "sweep", "reference", "doctor",
+    "dimension", "symmetries", "fiber", "recover", "singular", "boundary", "degree", "membership",
+    "invariants", "picture", "verify", "prove", "export", "worksheet", "report", "book", "sweep",
+    "reference", "doctor",
 )  # fmt: skip
 
 EXIT_OK, EXIT_NO, EXIT_BAD_INPUT = 0, 1, 2
@@ -99,7 +100,7 @@ def _drop_output() -> None:
 
 
 def _fail(message: str, context: click.Context | None = None) -> int:
-    line = " ".join(message.split())
+    line = one_line(" ".join(message.split()))
     hint = f" (see {context.command_path} --help)" if context is not None else ""
     with contextlib.suppress(OSError):  # standard error may be full: the exit code says it all the same
         click.echo(f"error: {line}{hint}", err=True)

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from lightningalg.certificates.files import read_text
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.networks.base import MAX_SIZE
 from lightningalg.networks.network import Network
 from lightningalg.networks.spec import KINDS, from_toml, network_from_table
@@ -39,7 +39,7 @@ class CommandGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         known = self.list_commands(ctx)
         if args[0] not in known and not args[0].startswith("-"):
-            raise click.UsageError(f"no command {args[0][:60]!r}: commands are {', '.join(known)}", ctx)
+            raise click.UsageError(f"no command {shown(args[0])!r}: commands are {', '.join(known)}", ctx)
         return super().resolve_command(ctx, args)
 
 
@@ -49,7 +49,7 @@ class Finite(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
-            self.fail(f"{value} is not a finite number", param, ctx)
+            self.fail(f"{shown(value)} is not a finite number", param, ctx)
         return number
 
 
@@ -68,7 +68,8 @@ def integer_list(text: str, name: str) -> list[int]:
             raise InputError(f"--{name} has an integer of {len(digits)} digits: accepted are 1 to {MAX_SIZE}")
         if not digits.isascii() or not digits.isdigit():
             raise InputError(
-                f"--{name} {text[:60]!r}: {part.strip()[:20]!r} is not an integer; write integers and "
+                f"--{name} {shown(text)!r}: {shown(part.strip(), 20)!r} is not an integer; write "
+                "integers and "
                 f"commas, such as --{name} 4,3,2"
             )
         values.append(int(part))
@@ -134,7 +135,7 @@ def network_from_options(
     if tokens is not None:
         counts = integer_list(tokens, "tokens")
         if len(counts) != 1:
-            raise InputError(f"--tokens {tokens[:60]!r}: one integer is accepted")
+            raise InputError(f"--tokens {shown(tokens)!r}: one integer is accepted")
         table["tokens"] = counts[0]
     if residual:
         table["residual"] = True

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 
 
 @click.command("picture", epilog="Exit code: 0 success, 2 bad input or matplotlib is missing.")
@@ -39,7 +39,7 @@ def command(out: str, name: str | None, no_caption: bool, as_json: bool, **netwo
     """
     form = Path(out).suffix.lower().removeprefix(".")
     if form not in ("svg", "png"):
-        raise InputError(f"--out {out[:80]!r}: the name must end in .svg or .png")
+        raise InputError(f"--out {shown(out, 80)!r}: the name must end in .svg or .png")
     network = network_from_options(**network_flags)
     from lightningalg.certificates.files import write_atomically
     from lightningalg.invariants.slices import slice_of

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 import click
 
 from lightningalg.cli.options import MAX_SECONDS, MIN_MEMORY, Finite
+from lightningalg.errors import shown
 
 _TIMEOUT = struct.Struct("d")
 #: seconds that a command has to end by itself after Ctrl-C or SIGTERM
@@ -142,7 +143,7 @@ def _run_child(function: Callable[[], int], parent: int, reading: int, writing: 
     except BaseException as error:  # a defect of this package
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{os.path.basename(frame.filename)}, line {frame.lineno}"
-        what = " ".join(str(error).split())[:200]
+        what = shown(error, 200)
         code = _say(f"internal error, please report it: {type(error).__name__}: {what} ({where})", 2)
     finally:
         os._exit(code)

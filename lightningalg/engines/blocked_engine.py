@@ -52,7 +52,7 @@ from lightningalg.engines.residue_matrices import (
     checked_right,
     checked_square,
 )
-from lightningalg.errors import InputError, MissingExtraError
+from lightningalg.errors import InputError, MissingExtraError, shown
 
 LARGEST_PRIME = 8388593  # the largest prime below 2**23
 
@@ -164,7 +164,7 @@ class BlockedElimination(AbstractLinearAlgebra):
         # These exist for tests, which put block borders at small sizes, and want each kind of panel.
         self._threads = _checked_threads(threads)
         if kernels not in ("auto", "numba", "numpy"):
-            raise InputError(f"kernels: got {kernels!r}; accepted: 'auto', 'numba', 'numpy'")
+            raise InputError(f"kernels: got {shown(kernels)!r}; accepted: 'auto', 'numba', 'numpy'")
         if kernels == "numba" and _numba_kernels() is None:
             raise MissingExtraError.of("fast", "kernels='numba' needs numba")
         self._kernels = kernels
@@ -308,5 +308,5 @@ def _checked_threads(threads: int | None) -> int:
     if isinstance(threads, np.integer):
         return _checked_threads(int(threads))
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise InputError(f"threads: got {threads!r}; accepted: integers from 1")
+        raise InputError(f"threads: got {shown(threads)}; accepted: integers from 1")
     return threads

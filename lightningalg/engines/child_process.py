@@ -27,6 +27,7 @@ from lightningalg.errors import (
     EngineMissingError,
     EngineTimeoutError,
     InputError,
+    shown,
 )
 from lightningalg.temporary import forget_group, temporary_folder, watch_group
 
@@ -79,7 +80,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not 0 < self.seconds <= 10**7:
-            raise InputError(f"time limit {self.seconds!r} s: accepted is a positive number up to 10^7")
+            raise InputError(f"time limit {shown(self.seconds)} s: accepted is a positive number up to 10^7")
         if self.memory < 2**20 or self.output < 1:
             raise InputError("memory limits start at one mebibyte, output limits at one byte")
 

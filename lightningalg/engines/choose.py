@@ -10,7 +10,7 @@ from lightningalg.engines.base import AbstractIdealEngine, AbstractLinearAlgebra
 from lightningalg.engines.child_process import Limits
 from lightningalg.engines.ideal_data import Ideal
 from lightningalg.engines.programs import is_installed
-from lightningalg.errors import EngineError, InputError, UnsupportedError
+from lightningalg.errors import EngineError, InputError, UnsupportedError, shown
 
 #: entries up to which FLINT is taken: its conversion and three eliminations cost less than a
 #: millisecond, and the own elimination is faster beyond (benchmarks/rank.py)
@@ -150,7 +150,7 @@ def _candidates(
     name: str, ideal: Ideal | None, need: str, limits: Limits | None
 ) -> list[tuple[AbstractIdealEngine, str]]:
     if need not in _PREFERENCES or need == "large basis":
-        raise InputError(f"need {need[:40]!r} is unknown")
+        raise InputError(f"need {shown(need, 40)!r} is unknown")
     if name != "auto":
         one_of(name, "engine", ("auto", *IDEAL_ENGINES))
         return [(_made(name, limits), "asked for")]

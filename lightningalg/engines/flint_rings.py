@@ -44,7 +44,7 @@ def rational(value: object) -> flint.fmpq:
     if isinstance(value, str) and _RATIONAL.fullmatch(value):
         numerator, _, denominator = value.partition("/")
         if denominator and not int(denominator):
-            raise InputError(f"{value[:60]!r} has denominator 0")
+            raise InputError(f"{shown(value)!r} has denominator 0")
         return flint.fmpq(int(numerator), int(denominator or 1))
     if hasattr(value, "__index__") and not isinstance(value, (bool, np.bool_)):
         with suppress(TypeError):  # arrays have the method, too
@@ -121,12 +121,12 @@ class PrimeField(AbstractRing):
     def convert(self, value: object) -> flint.nmod:
         if isinstance(value, flint.nmod):
             if value.modulus() != self.prime:
-                raise InputError(f"{value} modulo {value.modulus()} is not in {self.name}")
+                raise InputError(f"{shown(value)} modulo {value.modulus()} is not in {self.name}")
             return value
         exact = rational(value)
         denominator = flint.nmod(int(exact.q % self.prime), self.prime)
         if denominator == 0:
-            raise InputError(f"the denominator of {exact} is divisible by {self.prime}")
+            raise InputError(f"the denominator of {shown(exact)} is divisible by {self.prime}")
         return flint.nmod(int(exact.p % self.prime), self.prime) / denominator
 
 
@@ -172,7 +172,7 @@ class PolynomialRing(AbstractRing):
         for exponents in terms:
             # FLINT drops the sign of negative exponents silently
             if len(exponents) != len(self.names) or min(exponents, default=0) < 0:
-                raise InputError(f"{exponents} is no exponent vector of {self.name}")
+                raise InputError(f"{shown(exponents)} is no exponent vector of {self.name}")
         return self.context.from_dict({e: rational(c) for e, c in terms.items() if rational(c) != 0})
 
 

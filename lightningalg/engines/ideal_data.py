@@ -10,7 +10,7 @@ from typing import Any
 from lightningalg.engines.monomials import DEGREE_LIMIT, MonomialOrder, Polynomial
 from lightningalg.engines.primes import is_prime
 from lightningalg.engines.staircase import Staircase, staircase
-from lightningalg.errors import InputError, TooLargeError, UnsupportedError
+from lightningalg.errors import InputError, TooLargeError, UnsupportedError, shown
 
 #: bounds of an ideal that any engine is asked about
 MAX_VARIABLES = 1_000
@@ -38,9 +38,9 @@ def clean_polynomial(value: Mapping[Any, Any], variables: int, characteristic: i
     clean: Polynomial = {}
     for exponents, coefficient in value.items():
         if not isinstance(exponents, tuple) or len(exponents) != variables:
-            raise InputError(f"{what}: {str(exponents)[:60]} is no exponent vector of {variables} variables")
+            raise InputError(f"{what}: {shown(exponents)} is no exponent vector of {variables} variables")
         if any(isinstance(e, bool) or not isinstance(e, int) or e < 0 for e in exponents):
-            raise InputError(f"{what}: exponents {str(exponents)[:60]} are not integers >= 0")
+            raise InputError(f"{what}: exponents {shown(exponents)} are not integers >= 0")
         if sum(exponents) >= DEGREE_LIMIT:
             raise TooLargeError(
                 f"{what} has degree {sum(exponents)}: accepted are degrees below {DEGREE_LIMIT}"
@@ -53,11 +53,11 @@ def clean_polynomial(value: Mapping[Any, Any], variables: int, characteristic: i
 
 def _coefficient(value: Any, characteristic: int, what: str) -> Any:
     if isinstance(value, bool) or not isinstance(value, (int, Fraction)):
-        raise InputError(f"{what}: coefficient {str(value)[:60]!r} is neither an integer nor a Fraction")
+        raise InputError(f"{what}: coefficient {shown(value)!r} is neither an integer nor a Fraction")
     if not characteristic:
         return Fraction(value)
     if value.denominator % characteristic == 0:
-        raise InputError(f"{what}: the denominator of {str(value)[:60]} is 0 in GF({characteristic})")
+        raise InputError(f"{what}: the denominator of {shown(value)} is 0 in GF({characteristic})")
     return value.numerator * pow(value.denominator, -1, characteristic) % characteristic
 
 
@@ -91,14 +91,14 @@ class Ideal:
 
     def __post_init__(self) -> None:
         if isinstance(self.variables, bool) or not isinstance(self.variables, int):
-            raise InputError(f"number of variables {str(self.variables)[:40]!r} is not an integer")
+            raise InputError(f"number of variables {shown(self.variables, 40)!r} is not an integer")
         if not 1 <= self.variables <= MAX_VARIABLES:
             raise InputError(f"{self.variables} variables: accepted are 1 to {MAX_VARIABLES}")
         if len(self.generators) > MAX_GENERATORS:
             raise TooLargeError(f"{len(self.generators)} generators: accepted are at most {MAX_GENERATORS}")
         p = self.characteristic
         if isinstance(p, bool) or not isinstance(p, int):
-            raise InputError(f"characteristic {str(p)[:40]!r} is not an integer")
+            raise InputError(f"characteristic {shown(p, 40)!r} is not an integer")
         if p and not (2 <= p < LARGEST_CHARACTERISTIC and is_prime(p)):
             raise InputError("the characteristic is neither 0 nor a prime below 2^63")
         clean = tuple(

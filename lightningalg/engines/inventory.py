@@ -19,7 +19,7 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
-from lightningalg.errors import EngineError, EngineMissingError, UnsupportedError, install_command
+from lightningalg.errors import EngineError, EngineMissingError, UnsupportedError, install_command, shown
 
 _TIMEOUT = 30.0
 _MAX_OUTPUT = 2**20
@@ -142,7 +142,9 @@ def find_program(name: str, package: str) -> Path | None:
     if chosen:
         path = Path(chosen).absolute()
         if not (path.is_file() and os.access(path, os.X_OK)):
-            raise EngineMissingError(f"{SETTINGS[name]} is {chosen[:200]!r}: this is no executable file")
+            raise EngineMissingError(
+                f"{SETTINGS[name]} is {shown(chosen, 200)!r}: this is no executable file"
+            )
         return path
     try:
         files = distribution(package).files or []

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from lightningalg.errors import InputError, TooLargeError
+from lightningalg.errors import InputError, TooLargeError, shown
 
 #: bits of a field; the topmost one is kept zero to show overflow and borrowing
 FIELD = 20
@@ -59,7 +59,7 @@ class MonomialOrder:
 
     def __post_init__(self) -> None:
         if self.name not in ORDERS:
-            raise InputError(f"order {str(self.name)[:40]!r} is unknown: accepted are {', '.join(ORDERS)}")
+            raise InputError(f"order {shown(self.name, 40)!r} is unknown: accepted are {', '.join(ORDERS)}")
         check_variables(self.eliminated, self.variables)
         object.__setattr__(self, "eliminated", tuple(sorted(self.eliminated)))
 
@@ -87,7 +87,7 @@ def check_variables(numbers: Iterable[int], variables: int) -> None:
     if len(set(numbers)) != len(numbers) or not all(
         isinstance(i, int) and not isinstance(i, bool) and 0 <= i < variables for i in numbers
     ):
-        raise InputError(f"{str(numbers)[:60]} are not distinct numbers of variables 0 .. {variables - 1}")
+        raise InputError(f"{shown(numbers)} are not distinct numbers of variables 0 .. {variables - 1}")
 
 
 class PackedMonomials:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from lightningalg.engines.monomials import Polynomial
-from lightningalg.errors import EngineAnswerError
+from lightningalg.errors import EngineAnswerError, shown
 
 _FACTOR = re.compile(
     r"(?P<number>[0-9]+(?:/[0-9]+)?)|\((?P<bracket>-?[0-9]+(?:/[0-9]+)?)\)|x(?P<variable>[1-9][0-9]*)(?:\^(?P<power>[0-9]+))?"
@@ -101,13 +101,13 @@ def read(text: str, variables: int, characteristic: int, engine: str) -> Polynom
     compact = "".join(text.split())
     pieces = re.findall(r"[+-]?[^+-]+", compact.replace("(-", "(~"))
     if not compact or "".join(pieces) != compact.replace("(-", "(~"):
-        raise EngineAnswerError(f"{engine} printed {text[:80]!r}, which is no polynomial")
+        raise EngineAnswerError(f"{engine} printed {shown(text, 80)!r}, which is no polynomial")
     total: Polynomial = {}
     for piece in pieces:
         exponents, coefficient = _term(piece.replace("~", "-"), variables, engine)
         if characteristic:
             if coefficient.denominator % characteristic == 0:
-                raise EngineAnswerError(f"{engine} printed {piece[:80]!r}: its denominator is 0")
+                raise EngineAnswerError(f"{engine} printed {shown(piece, 80)!r}: its denominator is 0")
             inverse = pow(coefficient.denominator, -1, characteristic)
             value = (total.get(exponents, 0) + coefficient.numerator * inverse) % characteristic
         else:
@@ -125,7 +125,7 @@ def _term(piece: str, variables: int, engine: str) -> tuple[tuple[int, ...], Fra
     for factor in piece.lstrip("+-").split("*"):
         match = _FACTOR.fullmatch(factor)
         if match is None:
-            raise EngineAnswerError(f"{engine} printed the term {piece[:80]!r}, which is no monomial")
+            raise EngineAnswerError(f"{engine} printed the term {shown(piece, 80)!r}, which is no monomial")
         if match["variable"]:
             k, power = int(match["variable"][:9]), int((match["power"] or "1")[:9])
             if not 1 <= k <= variables:
@@ -179,10 +179,10 @@ def from_plain(value: object, variables: int, characteristic: int, engine: str) 
     """
     total: Polynomial = {}
     if not isinstance(value, list):
-        raise EngineAnswerError(f"{engine} answered {str(value)[:60]!r} for a polynomial")
+        raise EngineAnswerError(f"{engine} answered {shown(value)!r} for a polynomial")
     for term in value:
         if not (isinstance(term, list) and len(term) == 2 and isinstance(term[0], str)):
-            raise EngineAnswerError(f"{engine} answered {str(term)[:60]!r} for a term")
+            raise EngineAnswerError(f"{engine} answered {shown(term)!r} for a term")
         match, exponents = _HEXADECIMAL.fullmatch(term[0]), term[1]
         if (
             match is None
@@ -191,7 +191,7 @@ def from_plain(value: object, variables: int, characteristic: int, engine: str) 
             or any(type(e) is not int or e < 0 for e in exponents)
             or int(match[3], 16) == 0
         ):
-            raise EngineAnswerError(f"{engine} answered {str(term)[:60]!r} for a term")
+            raise EngineAnswerError(f"{engine} answered {shown(term)!r} for a term")
         number = Fraction(int(match[1] + match[2], 16), int(match[3], 16))
         total[tuple(exponents)] = int(number) % characteristic if characteristic else number
     return {e: c for e, c in total.items() if c}

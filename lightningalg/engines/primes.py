@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 
 #: is_prime is a proof below this number, and refuses above it
 PROVED_BELOW = 2**64
@@ -92,4 +92,6 @@ def exact_integer(value: Any, name: str) -> int:
             raise TypeError
         return index(value)
     except TypeError:
-        raise InputError(f"{name}: got {value!r} ({type(value).__name__}); accepted: an integer") from None
+        raise InputError(
+            f"{name}: got {shown(value)} ({type(value).__name__}); accepted: an integer"
+        ) from None

@@ -14,7 +14,7 @@ from lightningalg.engines.ideal_data import Derivation, Ideal
 from lightningalg.engines.monomials import MonomialOrder, Polynomial
 from lightningalg.engines.polynomial_text import names, pairs_of, read, write
 from lightningalg.engines.programs import require_engine
-from lightningalg.errors import EngineAnswerError
+from lightningalg.errors import EngineAnswerError, shown
 
 LARGEST_PRIME = 2147483647
 _ORDERS = {"degrevlex": "dp", "deglex": "Dp", "lex": "lp"}
@@ -90,7 +90,7 @@ class SingularIdeals(AbstractIdealEngine):
     def _cofactor(self, line: str, ideal: Ideal, used: Sequence[int]) -> tuple[int, Polynomial]:
         row, _, text = line.partition(" ")
         if not row.isdecimal() or len(row) > 9 or int(row) >= len(used):
-            raise EngineAnswerError(f"singular printed {line[:80]!r} for a cofactor")
+            raise EngineAnswerError(f"singular printed {shown(line, 80)!r} for a cofactor")
         return used[int(row)], self._read(text, ideal)
 
     def _ask(self, ideal: Ideal, order: MonomialOrder, body: str, *, library: bool = False) -> list[str]:
@@ -179,5 +179,5 @@ def _blocks(lines: Sequence[str], mark: str) -> list[list[str]]:
         elif blocks:
             blocks[-1].append(line)
         else:
-            raise EngineAnswerError(f"singular printed {line[:80]!r} before the first {mark!r}")
+            raise EngineAnswerError(f"singular printed {shown(line, 80)!r} before the first {mark!r}")
     return blocks

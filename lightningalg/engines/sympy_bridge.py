@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lightningalg.engines.flint_rings import PolynomialRing
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 
 if TYPE_CHECKING:
     import flint
@@ -55,11 +55,11 @@ def from_sympy(expression: Any, ring: PolynomialRing) -> flint.fmpq_mpoly:
     if not isinstance(expression, (sympy.Expr, int)):
         raise InputError("a sympy expression is needed (text is not parsed)")
     if sympy.sympify(expression).has(sympy.Float):
-        raise InputError(f"{str(expression)[:60]!r} has a floating point number, which is not exact")
+        raise InputError(f"{shown(expression)!r} has a floating point number, which is not exact")
     try:
         polynomial = sympy.Poly(expression, *symbols(ring.names), domain=sympy.QQ)
     except (sympy.PolynomialError, sympy.CoercionFailed) as error:
-        raise InputError(f"not a polynomial over QQ in {ring.name}: {str(error)[:200]}") from None
+        raise InputError(f"not a polynomial over QQ in {ring.name}: {shown(error, 200)}") from None
     return ring.from_terms(
         {monomial: Fraction(int(c.p), int(c.q)) for monomial, c in polynomial.terms()}
     )  # fmt: skip

@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from lightningalg.certificates.sampling import expand_runs, stream_values
 from lightningalg.engines.choose import linear_algebra
 from lightningalg.engines.residue_arrays import ResidueField
-from lightningalg.errors import TooLargeError, UnsupportedError
+from lightningalg.errors import TooLargeError, UnsupportedError, shown
 from lightningalg.maps.sampled_jacobian import SampledJacobian
 from lightningalg.networks.network import INPUT, Network, Node
 from lightningalg.networks.spec import network_from_table
@@ -110,7 +110,7 @@ def _subject(certificate: Mapping[str, Any]) -> tuple[Network, Mapping[str, Any]
     """Return the network and the lower bound of a certificate that can be exported."""
     if certificate.get("kind") != "dimension":
         raise UnsupportedError(
-            f"kind {str(certificate.get('kind'))[:40]!r} cannot be exported; accepted is dimension"
+            f"kind {shown(certificate.get('kind'), 40)!r} cannot be exported; accepted is dimension"
         )
     lower = certificate["witness"]["lower_bound"]
     if lower is None:

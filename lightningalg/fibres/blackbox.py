@@ -8,7 +8,7 @@ from typing import Any
 
 from lightningalg.certificates.sampling import stream_values
 from lightningalg.engines.rational_matrices import rational_inverse
-from lightningalg.errors import InputError, LightningAlgError, TooLargeError
+from lightningalg.errors import InputError, LightningAlgError, TooLargeError, shown
 from lightningalg.fibres.exact import Rows, Vector
 
 MAX_QUERIES = 200_000
@@ -102,7 +102,9 @@ class BlackBox:
 
 def _rational(entry: Any) -> Fraction:
     if isinstance(entry, (bool, float)):
-        raise InputError(f"value {entry!r}: accepted are integers and fractions, not floating point numbers")
+        raise InputError(
+            f"value {shown(entry)!r}: accepted are integers and fractions, not floating point numbers"
+        )
     if isinstance(entry, (int, Fraction)):
         return Fraction(entry)
     if isinstance(entry, str):
@@ -113,7 +115,7 @@ def _rational(entry: Any) -> Fraction:
         return Fraction(int(entry.p), int(entry.q))
     if hasattr(entry, "__index__"):
         return Fraction(entry.__index__())
-    raise InputError(f"value {str(entry)[:60]!r}: accepted are integers and fractions")
+    raise InputError(f"value {shown(entry)!r}: accepted are integers and fractions")
 
 
 def interpolation(nodes: Sequence[int], rows: int) -> Rows:

@@ -9,7 +9,7 @@ from typing import Any
 
 from lightningalg.certificates.files import read_json, read_text
 from lightningalg.certificates.polynomials import decode_polynomial, decode_rational, encode_matrix
-from lightningalg.errors import InputError, TooLargeError
+from lightningalg.errors import InputError, TooLargeError, shown
 from lightningalg.fibres.blackbox import MAX_QUERIES, MissingValueError, NotANetworkError
 from lightningalg.fibres.exact import Rows
 from lightningalg.fibres.points import (
@@ -94,13 +94,14 @@ def _weights(value: Mapping[str, Any], network: Network) -> WeightsPoint:
     shapes = {(block.node, block.name): block.shape for block in network.parameter_blocks}
     for name, layer in value.items():
         if not isinstance(layer, Mapping):
-            raise InputError(f'"weights.{name[:60]}" must be a table with Q, K, V')
+            raise InputError(f'"weights.{shown(name)}" must be a table with Q, K, V')
         tables[name] = {}
         for letter, rows in layer.items():
             shape = shapes.get((name, letter))
             if shape is None:
                 raise InputError(
-                    f'"weights.{name[:60]}.{letter[:20]}": layers are {", ".join(network.by_id)[:200]}, '
+                    f'"weights.{shown(name)}.{shown(letter, 20)}": layers are '
+                    f"{', '.join(network.by_id)[:200]}, "
                     f"matrices Q, K, V"
                 )
             tables[name][letter] = matrix(rows, *shape, f"{letter} of {name}")
@@ -152,7 +153,7 @@ def _entry(value: Any, what: str) -> Fraction:
         found = decode_rational(value)
     except InputError as error:
         raise InputError(f"{what}: {error}") from None
-    if max(len(part) for part in str(value).split("/")) > _MAX_DIGITS:
+    if max(abs(found.numerator), found.denominator) >= 10**_MAX_DIGITS:
         raise InputError(f"{what}: numbers have at most {_MAX_DIGITS} digits")
     return found
 

@@ -41,7 +41,8 @@ class Architecture:
         layers = attention_chain(network)
         if layers is None:
             raise UnsupportedError(
-                f"{network}: fibres at a point are for chains of single lightning attention heads without "
+                f"{shown(network, 200)}: fibres at a point are for chains of single lightning "
+                "attention heads without "
                 "ties; of one normalised layer `lightningalg worksheet run "
                 "normalized-balls` proves what is known"
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.invariants.completeness import orbit
 from lightningalg.invariants.report import InvariantsReport
 from lightningalg.invariants.substitution import Polynomial
@@ -59,7 +59,7 @@ def export(report: InvariantsReport, system: str) -> str:
     };
     """
     if system not in SYSTEMS:
-        raise InputError(f"export {system[:40]!r} is unknown: accepted are {', '.join(SYSTEMS)}")
+        raise InputError(f"export {shown(system, 40)!r} is unknown: accepted are {', '.join(SYSTEMS)}")
     polynomials = [_text(polynomial) for polynomial in all_generators(report)]
     comment = {"macaulay2": "--", "singular": "//"}[system]
     lines = [f"{comment} {line}" for line in _legend(report)]

@@ -13,7 +13,7 @@ from math import comb
 
 import numpy as np
 
-from lightningalg.errors import TooLargeError, UnsupportedError
+from lightningalg.errors import TooLargeError, UnsupportedError, shown
 from lightningalg.networks.families import Family, family
 from lightningalg.networks.network import Network, checked_network
 
@@ -145,13 +145,16 @@ def graded_map(network: Network) -> GradedMap:
     """
     standard = family(checked_network(network))
     if standard is None or standard.kind not in ("lightning", "monomial") or any(standard.residual):
-        raise UnsupportedError(f"the equations of this network ({network}) are not supported: {SUPPORTED}")
+        raise UnsupportedError(
+            f"the equations of this network ({shown(network, 200)}) are not supported: {SUPPORTED}"
+        )
     if standard.kind == "lightning" and len(standard.ranks) == 1:
         return _single_layer(standard)
     if standard.kind == "monomial" or standard.tokens == 1:
         return _one_token(network)
     raise UnsupportedError(
-        f"{network}: the coefficients of deep networks on several tokens are not supported; {SUPPORTED}"
+        f"{shown(network, 200)}: the coefficients of deep networks on several tokens are not "
+        f"supported; {SUPPORTED}"
     )
 
 

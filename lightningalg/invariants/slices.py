@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lightningalg.errors import InputError, UnsupportedError
+from lightningalg.errors import InputError, UnsupportedError, shown
 from lightningalg.invariants.substitution import Polynomial
 from lightningalg.networks.families import attention_chain
 from lightningalg.networks.network import Network
@@ -133,7 +133,7 @@ def slice_of(network: Network, name: str | None = None) -> Slice:
     chosen = possible[0] if name is None else name
     if chosen not in possible:
         raise InputError(
-            f"slice {str(name)[:40]!r}: for width {d}, output {d_out}, rank {a} accepted are "
+            f"slice {shown(name, 40)!r}: for width {d}, output {d_out}, rank {a} accepted are "
             f"{', '.join(possible)}"
         )
     title = f"One lightning layer, d = {d}, d' = {d_out}, a = {a}"

@@ -267,7 +267,7 @@ class Network:
             except Exception as error:
                 if node.layer.type_name in LAYER_TYPES or isinstance(error, (LightningAlgError, MemoryError)):
                     raise
-                why = " ".join(str(error).split())[:200]
+                why = shown(error, 200)
                 raise InputError(f"{node} cannot be evaluated: {type(error).__name__}: {why}") from error
         return values
 
@@ -426,10 +426,11 @@ def _ordered(nodes: Sequence[Node]) -> tuple[Node, ...]:
     for node in nodes:
         for source in node.inputs:
             if source != INPUT and source not in by_id:
-                raise InputError(f'{node} reads "{str(source)[:80]}", which is no layer of this network')
+                raise InputError(f'{node} reads "{shown(source, 80)}", which is no layer of this network')
         if node.weights is not None and node.weights not in by_id:
             raise InputError(
-                f'{node} takes its weights from "{str(node.weights)[:80]}", which is no layer of this network'
+                f'{node} takes its weights from "{shown(node.weights, 80)}", which is no layer of '
+                "this network"
             )
     position = {node.id: number for number, node in enumerate(nodes)} | {INPUT: -1}
     if all(position[source] < position[node.id] for node in nodes for source in _before(node)):

@@ -14,7 +14,7 @@ from typing import Any
 
 from lightningalg import builders
 from lightningalg.arguments import mapping
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.networks.base import RESERVED_KEYS
 from lightningalg.networks.layers import LAYER_TYPES, layer_type
 from lightningalg.networks.network import INPUT, Network, Node
@@ -46,7 +46,7 @@ def network_from_table(table: Mapping[str, Any]) -> Network:
         return _from_layers(table)
     kind = table.get("kind", "lightning")
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise InputError(f"kind {str(kind)[:60]!r} is unknown: accepted are {', '.join(KINDS)}")
+        raise InputError(f"kind {shown(kind)!r} is unknown: accepted are {', '.join(KINDS)}")
     required, optional = _KINDS[kind]
     _check_keys(table, {"kind", *required, *optional}, f"a {kind} network")
     for key in required:
@@ -72,10 +72,10 @@ def _from_layers(table: Mapping[str, Any]) -> Network:
 
 def _node(table: Mapping[str, Any], number: int, previous: str) -> Node:
     name = table.get("id", f"layer{number}")
-    where = f'layer "{str(name)[:64]}"'
+    where = f'layer "{shown(name, 64)}"'
     type_name = table.get("type")
     if not isinstance(type_name, str):
-        problem = "has no type" if type_name is None else f"has the type {str(type_name)[:60]!r}"
+        problem = "has no type" if type_name is None else f"has the type {shown(type_name)!r}"
         raise InputError(f"{where} {problem}: known types are {', '.join(LAYER_TYPES)}")
     try:
         kind = layer_type(type_name)
@@ -106,7 +106,7 @@ def _check_keys(table: Mapping[str, Any], accepted: set[str], what: str) -> None
     for key in table:
         if key not in accepted:
             raise InputError(
-                f"{what} has no field {str(key)[:60]!r}: accepted are {', '.join(sorted(accepted))}"
+                f"{what} has no field {shown(key)!r}: accepted are {', '.join(sorted(accepted))}"
             )
 
 
@@ -147,7 +147,8 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise InputError("not TOML: nested too deeply") from None
     except ValueError as error:  # TOMLDecodeError, or int() on thousands of digits
         known = isinstance(error, tomllib.TOMLDecodeError)
-        problem = str(error) if known else "a number of thousands of digits"
+        what, at, place = (str(error) if known else "a number of thousands of digits").rpartition(" (at ")
+        problem = shown(what, 200) + at + place  # of a key that occurs twice Python shows all
         lines = text.split("\n")
         end = f"(at line {len(lines)}, column {len(lines[-1]) + 1}, the end)"
         problem = problem.replace("(at end of document)", end)

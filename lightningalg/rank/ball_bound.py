@@ -19,7 +19,7 @@ from lightningalg.engines.ball_minors import (
     proved_by_arb,
     proved_by_floats,
 )
-from lightningalg.errors import InputError, TooLargeError
+from lightningalg.errors import InputError, TooLargeError, shown
 from lightningalg.maps.grading import largest_matrix
 from lightningalg.maps.real_jacobian import arb_rows, ball_rows, dyadic_point
 from lightningalg.networks.network import Network
@@ -96,7 +96,7 @@ def ball_lower_bound(
     7
     """
     if network.parameter_count == 0:
-        raise InputError(f"{network} has no parameters: its neuromanifold is one point")
+        raise InputError(f"{shown(network, 200)} has no parameters: its neuromanifold is one point")
     search = _Search(network, validate_seed(seed), min(target, network.parameter_count), max_memory, progress)
     best = None
     quiet = 0
@@ -112,7 +112,8 @@ def ball_lower_bound(
         count += max(SPARE_ROWS, count // 4)
     if best is None:
         raise InputError(
-            f"balls of up to {PRECISIONS[-1]} bits prove nothing of {network} at seed {seed} (they lose many "
+            f"balls of up to {PRECISIONS[-1]} bits prove nothing of {shown(network, 200)} at seed "
+            f"{seed} (they lose many "
             f"bits in every layer with a softmax): try another seed or another lower bound"
         )
     return best

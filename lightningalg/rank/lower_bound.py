@@ -11,7 +11,7 @@ from lightningalg.certificates import ExponentWitness, MinorWitness
 from lightningalg.certificates.sampling import validate_seed
 from lightningalg.engines.base import AbstractLinearAlgebra, Minor
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME, ResidueField
-from lightningalg.errors import InputError, TooLargeError, UnsupportedError
+from lightningalg.errors import InputError, TooLargeError, UnsupportedError, shown
 from lightningalg.maps.grading import largest_matrix
 from lightningalg.maps.sampled_jacobian import SampledJacobian
 from lightningalg.networks.families import has_softmax
@@ -92,7 +92,7 @@ def rank_lower_bound(
     7
     """
     if network.parameter_count == 0:
-        raise InputError(f"{network} has no parameters: its neuromanifold is one point")
+        raise InputError(f"{shown(network, 200)} has no parameters: its neuromanifold is one point")
     field = ResidueField(prime)
     # before the parameters are sampled, which alone may take minutes
     _check_memory(target + SPARE_ROWS, min(target, network.parameter_count), max_memory)

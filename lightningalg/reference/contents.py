@@ -77,6 +77,8 @@ TOPICS = (
             "claims.singular_locus",
             "claims.boundary",
             "claims.closedness",
+            "claims.closure_degree",
+            "strata.degree",
             "claims.membership",
             "strata.layer",
             "strata.orbits",

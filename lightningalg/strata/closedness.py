@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from lightningalg.certificates.polynomials import encode_polynomial
-from lightningalg.errors import UnsupportedError
+from lightningalg.errors import UnsupportedError, shown
 from lightningalg.networks.families import attention_chain
 from lightningalg.networks.network import Network, checked_network
 from lightningalg.strata.layer import single_layer
@@ -129,7 +129,8 @@ def base_point(network: Network) -> list[int]:
             skew = number
     if not skew:
         raise UnsupportedError(
-            f"{network}: no layer after the first has rank and effective width at least 2, so that no skew "
+            f"{shown(network, 200)}: no layer after the first has rank and effective width at least "
+            "2, so that no skew "
             "matrix makes its function 0; nothing is said about base points of other forms"
         )
     parameters: list[int] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lightningalg.errors import TooLargeError, UnsupportedError
+from lightningalg.errors import TooLargeError, UnsupportedError, shown
 from lightningalg.networks.families import attention_chain
 from lightningalg.networks.network import Network, checked_network
 
@@ -69,7 +69,7 @@ def single_layer(network: Network) -> SingleLayer:
     """
     chain = attention_chain(checked_network(network))
     if chain is None:
-        raise UnsupportedError(f"{network} is not a plain attention layer: {_SUPPORTED}")
+        raise UnsupportedError(f"{shown(network, 200)} is not a plain attention layer: {_SUPPORTED}")
     if len(chain) > 1:
         raise UnsupportedError(
             f"a network of {len(chain)} layers: its function is not linear in each matrix, and orbits do not "

@@ -9,7 +9,7 @@ from typing import Any
 
 from lightningalg.certificates.files import read_json
 from lightningalg.certificates.polynomials import decode_rational
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.strata.layer import SingleLayer
 from lightningalg.strata.tensors import Key, Tensor
 
@@ -82,7 +82,7 @@ def _from_lists(value: Any, layer: SingleLayer) -> Tensor:
 
 def _listed(value: Any, length: int, where: str) -> list[Any]:
     if not isinstance(value, list) or len(value) != length:
-        found = f"a list of {len(value)}" if isinstance(value, list) else f"{str(value)[:40]!r}"
+        found = f"a list of {len(value)}" if isinstance(value, list) else f"{shown(value, 40)!r}"
         raise InputError(f"{where} is {found}, a list of {length} is needed; {_ACCEPTED}")
     return value
 
@@ -94,16 +94,17 @@ def _from_table(value: Any, layer: SingleLayer) -> Tensor:
     for number, entry in enumerate(value):
         where = f"coefficients[{number}]"
         if not isinstance(entry, list) or len(entry) != 5 or not all(type(n) is int for n in entry[1:]):
-            raise InputError(f"{where} is {str(entry)[:60]!r}; {_ACCEPTED}")
+            raise InputError(f"{where} is {shown(entry)!r}; {_ACCEPTED}")
         key: Key = (entry[1], entry[2], entry[3], entry[4])
         i, alpha, beta, gamma = key
         if not (0 <= i < layer.dprime and 0 <= alpha <= beta < layer.d and 0 <= gamma < layer.d):
             raise InputError(
-                f"{where} has indices {list(key)}: accepted are i below {layer.dprime}, alpha <= beta and "
+                f"{where} has indices {shown(list(key))}: accepted are i below {layer.dprime}, "
+                "alpha <= beta and "
                 f"gamma below {layer.d}, all from 0"
             )
         if key in tensor:
-            raise InputError(f"{where}: indices {list(key)} occur twice")
+            raise InputError(f"{where}: indices {shown(list(key))} occur twice")
         tensor[key] = _number(entry[0], where)
     return {key: value for key, value in tensor.items() if value}
 
@@ -111,7 +112,7 @@ def _from_table(value: Any, layer: SingleLayer) -> Tensor:
 def _number(value: Any, where: str) -> Fraction:
     if isinstance(value, float):
         raise InputError(
-            f'{where} is {value!r}: floating point is not exact; write an integer or a text "p/q"'
+            f'{where} is {shown(value)}: floating point is not exact; write an integer or a text "p/q"'
         )
     try:
         return decode_rational(value)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
-from lightningalg.errors import InputError, MissingExtraError
+from lightningalg.errors import InputError, MissingExtraError, shown
 from lightningalg.sweeps.spec import Architecture
 from lightningalg.sweeps.work import certify, failed_row
 
@@ -38,13 +38,13 @@ def run_on_scheduler(
         client = Client(address, timeout=connect, set_as_default=False)
     except (OSError, ValueError, TypeError, ImportError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0][:120]
-        raise InputError(f"scheduler {address[:80]!r} does not answer ({first})") from None
+        raise InputError(f"scheduler {shown(address, 80)!r} does not answer ({first})") from None
     with client:
         try:
             client.wait_for_workers(1, timeout=connect)
         except TimeoutError:
             raise InputError(
-                f"scheduler {address[:80]!r} has no workers: start some with `dask worker`"
+                f"scheduler {shown(address, 80)!r} has no workers: start some with `dask worker`"
             ) from None
         threads = sum(client.nthreads().values())
         waiting = iter(tasks)

@@ -97,13 +97,13 @@ class Family:
             raise InputError(f"family number {number} must be a table, written [[family]]")
         unknown = sorted(set(table) - _KEYS)
         if unknown:
-            raise InputError(f"unknown key {unknown[0]!r}: accepted are {', '.join(sorted(_KEYS))}")
+            raise InputError(f"unknown key {shown(unknown[0])!r}: accepted are {', '.join(sorted(_KEYS))}")
         kind = table.get("kind", "lightning")
         if kind not in KINDS:
             raise InputError(f'"kind" is {shown(kind)!r}: accepted are {", ".join(KINDS)}')
         layers = _range(table, "layers", low=1)
         if layers[-1] > _MAX_LAYERS:
-            raise InputError(f'"layers" goes up to {layers[-1]}: accepted are at most {_MAX_LAYERS}')
+            raise InputError(f'"layers" goes up to {shown(layers[-1])}: accepted are at most {_MAX_LAYERS}')
         needed = ["widths"] + ([] if kind == "monomial" else ["ranks"])
         optional = ["degree"] if kind == "monomial" else ["tokens", "heads", "residual"]
         ranges = {key: _range(table, key, low=1) for key in needed}
@@ -122,7 +122,10 @@ class Family:
         name = table.get("name", f"family {number}")
         if not isinstance(name, str) or not 1 <= len(name) <= 100:
             raise InputError('"name" must be a text of 1 to 100 characters')
-        return Family(name, kind, layers, ranges, equal, where, sample, str(table.get("seed", "0"))[:64])
+        seed = table.get("seed", "0")
+        if not isinstance(seed, int | str) or (isinstance(seed, int) and abs(seed) >= 10**64):
+            raise InputError(f'"seed" is {shown(seed)}: accepted are texts, and integers of up to 64 digits')
+        return Family(name, kind, layers, ranges, equal, where, sample, str(seed)[:64])
 
     @property
     def points(self) -> int:
@@ -164,7 +167,7 @@ class Family:
     def _tables(self) -> Iterator[dict[str, Any]]:
         if self.points > _MAX_POINTS:
             raise InputError(
-                f"{self.points} combinations, accepted are at most {_MAX_POINTS}: "
+                f"{shown(self.points)} combinations, accepted are at most {_MAX_POINTS}: "
                 'narrow the ranges or give "sample"'
             )
         for count in self.layers:
@@ -250,7 +253,7 @@ def _range(table: Mapping[str, Any], key: str, *, low: int) -> tuple[int, ...]:
         raise InputError(f'"{key}" is missing: give a number, a range such as "1..4", or a list')
     values = tuple(sorted(set(integer_range(value, f'"{key}"'))))
     if values[0] < low:
-        raise InputError(f'"{key}" starts at {values[0]}: accepted are numbers from {low}')
+        raise InputError(f'"{key}" starts at {shown(values[0])}: accepted are numbers from {low}')
     return values
 
 
@@ -270,7 +273,7 @@ def _condition(table: Mapping[str, Any]) -> Formula | None:
     ]
     if unknown:
         raise InputError(
-            f'"where" names {unknown[0]!r}: known are parameters, tokens, layers, hidden, d0, a1, ...'
+            f'"where" names {shown(unknown[0])!r}: known are parameters, tokens, layers, hidden, d0, a1, ...'
         )
     return formula
 
@@ -337,7 +340,7 @@ def read_spec(path: Path) -> Spec:
 def _spec(table: Mapping[str, Any], path: Path) -> Spec:
     unknown = sorted(set(table) - {"title", "family"})
     if unknown:
-        raise InputError(f"unknown key {unknown[0]!r}: accepted are title and [[family]] tables")
+        raise InputError(f"unknown key {shown(unknown[0])!r}: accepted are title and [[family]] tables")
     families = table.get("family")
     if not isinstance(families, list) or not families:
         raise InputError("it has no families: write one or more [[family]] tables")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lightningalg.certificates.records import canonical_json
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.sweeps.agreement import disagreement, stored_certificate
 from lightningalg.sweeps.locking import one_at_a_time
 from lightningalg.sweeps.spec import Architecture
@@ -111,7 +111,7 @@ class Store:
         found = (self._connection.execute(query).fetchone() or ("none",))[0]
         if found != _FORMAT:
             raise InputError(
-                f"store {self.path}: its format is {str(found)[:40]}, this version of lightningalg reads "
+                f"store {self.path}: its format is {shown(found, 40)}, this version of lightningalg reads "
                 f"{_FORMAT}; use the version that made it, or give a new name"
             )
 
@@ -170,7 +170,8 @@ class Store:
             (found,) = self._connection.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
         if found != value:
             raise InputError(
-                f"store {self.path} was made with the {name} {found!r}, not {value!r}: give another"
+                f"store {self.path} was made with the {name} {shown(found)!r}, not "
+                f"{shown(value)!r}: give another"
             )
 
     def add(self, architectures: Iterable[Architecture]) -> list[Architecture]:
@@ -295,7 +296,8 @@ class Store:
                 problem = disagreement(row, certificate)
                 if problem is not None:
                     raise InputError(
-                        f"store {self.path}: the row of {row['architecture']!s:.200} ({row['key']!s:.16}) "
+                        f"store {self.path}: the row of {shown(row['architecture'], 200)} "
+                        f"({shown(row['key'], 16)}) "
                         f"was altered: {problem}. Restore a copy, or run its sweep with --force, which "
                         "certifies everything again"
                     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from lightningalg.builders import monomial
 from lightningalg.certificates.files import read_text, write_atomically
-from lightningalg.errors import InputError, MissingExtraError
+from lightningalg.errors import InputError, MissingExtraError, shown
 from lightningalg.sweeps.spec import MAX_ARCHITECTURES, Architecture, architecture
 from lightningalg.sweeps.store import COLUMNS
 
@@ -162,7 +162,7 @@ def _published(path: Path, line: int, row: Mapping[str, Any]) -> Published:
         unmatched = text.count("(") != text.count(")") or text.count("[") != text.count("]")
         if unmatched or not all(re.fullmatch(r"[0-9]{1,7}", part) for part in parts):
             raise InputError(
-                f"table {path}: line {line}: {name} is {text[:40]!r}; accepted are integers, as (2,3,3)"
+                f"table {path}: line {line}: {name} is {shown(text, 40)!r}; accepted are integers, as (2,3,3)"
             )
         return [int(part) for part in parts]
 

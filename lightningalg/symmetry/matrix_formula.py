@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NoReturn
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.symmetry.matrix_words import Expression, MatrixSymbol, WordAlgebra
 from lightningalg.symmetry.word_sums import Size, number_to_json
 
@@ -43,7 +43,8 @@ def parse_symbol(name: str, text: str) -> MatrixSymbol:
         case [rows, "x", columns, *invertible] if invertible in ([], ["invertible"]):
             return MatrixSymbol(name, _size(rows), _size(columns), bool(invertible))
     raise InputError(
-        f"symbol {name}: shape {str(text)[:60]!r}; accepted: 'rows x columns', 'rows x columns invertible'"
+        f"symbol {shown(name)}: shape {shown(text)!r}; accepted: 'rows x columns', 'rows x columns "
+        "invertible'"
     )
 
 
@@ -68,7 +69,7 @@ def declare(
     parsed: list[tuple[str, Expression]] = []
     for name, text in definitions:
         known = [earlier for earlier, _ in parsed]
-        parsed.append((name, _Parser(text, scalars, declared, known, f"definition {name}").parse()))
+        parsed.append((name, _Parser(text, scalars, declared, known, f"definition {shown(name)}").parse()))
     return WordAlgebra(tuple(scalars), declared, tuple(parsed))
 
 
@@ -177,7 +178,7 @@ class _Parser:
     def parse(self) -> Expression:
         result = self.matrix(self.sum())
         if self.token.kind != "end":
-            self.fail(f"found {self.token.text!r}; accepted here are * + - ' ^ )")
+            self.fail(f"found {shown(self.token.text, 40)!r}; accepted here are * + - ' ^ )")
         return result
 
     def matrix(self, product: _Product) -> Expression:
@@ -223,11 +224,13 @@ class _Parser:
                 return _Product(token.column, powers={token.text: exponent})
             if token.text not in self.invertible and token.text not in self.definitions:
                 known = ", ".join(sorted(self.scalars | self.invertible.keys() | self.definitions))
-                self.fail(f"unknown name {token.text[:40]!r}; known are {known[:200]}", token.column)
+                self.fail(
+                    f"unknown name {shown(token.text, 40)!r}; known are {shown(known, 200)}", token.column
+                )
             return _Product(token.column, matrices=[self.marks(["symbol", token.text])])
         if self.take("("):
             return self.parenthesis(token)
-        self.fail(f"found {token.text!r}; accepted are a name, a number and (")
+        self.fail(f"found {shown(token.text, 40)!r}; accepted are a name, a number and (")
 
     def parenthesis(self, opening: _Token) -> _Product:
         self.nesting += 1
@@ -235,7 +238,10 @@ class _Parser:
             self.fail(f"more than {MAX_NESTING} parentheses within each other", opening.column)
         inner = self.sum()
         if not self.take(")"):
-            self.fail(f"found {self.token.text!r}; the parenthesis of column {opening.column} is still open")
+            self.fail(
+                f"found {shown(self.token.text, 40)!r}; the parenthesis of column {opening.column} "
+                "is still open"
+            )
         self.nesting -= 1
         if not inner.matrices:
             return inner
@@ -254,7 +260,8 @@ class _Parser:
         token = self.token
         if token.kind != "number" or "/" in token.text or len(token.text) > _MAX_EXPONENT_DIGITS:
             self.fail(
-                f"found {token.text[:40]!r}; the scalar {scalar.text} takes an integer exponent of at most "
+                f"found {shown(token.text, 40)!r}; the scalar {shown(scalar.text)} takes an integer "
+                "exponent of at most "
                 f"{_MAX_EXPONENT_DIGITS} digits"
             )
         self.token = self.read()
@@ -266,7 +273,9 @@ class _Parser:
             inverse = mark.text == "^" and self.take("-") is not None
             exponent = "T" if mark.text == "'" else self.token.text
             if exponent not in ("T", "1") or (exponent == "1" and not inverse):
-                self.fail(f"found {exponent!r}; accepted after a matrix are ' ^T ^-1 ^-T", mark.column)
+                self.fail(
+                    f"found {shown(exponent, 40)!r}; accepted after a matrix are ' ^T ^-1 ^-T", mark.column
+                )
             if mark.text == "^":
                 self.token = self.read()
             if inverse:
@@ -285,4 +294,7 @@ class _Parser:
             case ["transpose", inner]:
                 return ["transpose", self.inverse(inner, mark)]
         able = ", ".join(sorted(name for name, invertible in self.invertible.items() if invertible))
-        self.fail(f"an inverse; only symbols declared invertible have one: {able or 'none'}", mark.column)
+        self.fail(
+            f"an inverse; only symbols declared invertible have one: {shown(able, 200) or 'none'}",
+            mark.column,
+        )

@@ -159,7 +159,9 @@ class WordAlgebra:
                 return self._known(name)
             case ["inverse", str(name)]:
                 if name not in self._invertible:
-                    raise InputError(f"{name}^-1: {self._accepted(self._invertible, 'invertible symbols')}")
+                    raise InputError(
+                        f"{clip(name)}^-1: {self._accepted(self._invertible, 'invertible symbols')}"
+                    )
                 return self._known(name)
             case ["transpose", inner]:
                 rows, columns = self.shape(inner, depth + 1)

@@ -11,7 +11,7 @@ import numpy as np
 from lightningalg.arguments import function, integer
 from lightningalg.certificates.sampling import stream_values, validate_seed
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME, ResidueField
-from lightningalg.errors import ContradictionError, InputError, TooLargeError, UnsupportedError
+from lightningalg.errors import ContradictionError, InputError, TooLargeError, UnsupportedError, shown
 from lightningalg.maps.grading import predicted_terms
 from lightningalg.maps.sampled_jacobian import SampledJacobian
 from lightningalg.networks.layers.normalized_attention import NormalizedAttention
@@ -101,7 +101,9 @@ def symmetries(
     max_unknowns = integer(max_unknowns, "max_unknowns", 1)
     function(progress, "progress")
     if n == 0:
-        raise InputError(f"{network} has no parameters: there is nothing that symmetries could act on")
+        raise InputError(
+            f"{shown(network, 200)} has no parameters: there is nothing that symmetries could act on"
+        )
     if n > max_parameters:
         raise TooLargeError(
             f"{n:,} parameters, more than the limit of {max_parameters:,}: raise it with "
@@ -229,7 +231,7 @@ class _Study:
         explained_rank = self.span(beyond.rows)
         if explained_rank > self.kernel:
             raise ContradictionError(
-                f"{self.network}: symmetries of rank {explained_rank} in a kernel of dimension "
+                f"{shown(self.network, 200)}: symmetries of rank {explained_rank} in a kernel of dimension "
                 f"{self.kernel}; please report this"
             )
         needed = [*excess, *beyond.needed()]
@@ -271,7 +273,9 @@ class _Study:
         profile = self.choose(*matrix.shape)[0].rank_profile(matrix, self.prime)
         dimension = sum(row < len(known) for row in profile.rows)
         if dimension > linear.dimension_bound:
-            raise ContradictionError(f"{self.network}: more symmetries than there can be; please report this")
+            raise ContradictionError(
+                f"{shown(self.network, 200)}: more symmetries than there can be; please report this"
+            )
         extra = [linear.fields[row - len(known)] for row in profile.rows if row >= len(known)]
         return dimension, self.verified(extra)
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 from lightningalg.certificates import UpperBound
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME
-from lightningalg.errors import ContradictionError, TooLargeError, UnsupportedError
+from lightningalg.errors import ContradictionError, TooLargeError, UnsupportedError, shown
 from lightningalg.networks.network import Network
 from lightningalg.symmetry.directions import Directions
 from lightningalg.symmetry.discovery import discover
@@ -94,7 +94,8 @@ def symmetry_bound(
         search.add_fields(discover(network, 1, choose=choose, seed=seed, prime=prime).fields)
     if search.rank > n - target:
         raise ContradictionError(
-            f"{network}: {search.rank} independent symmetries of {n} parameters, and proved dimension >= "
+            f"{shown(network, 200)}: {search.rank} independent symmetries of {n} parameters, and "
+            "proved dimension >= "
             f"{target}; please report this"
         )
     return UpperBound(n - search.rank, "symmetry", search.steps()) if search.rank else None

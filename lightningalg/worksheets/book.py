@@ -10,7 +10,7 @@ from typing import Any
 
 from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate
-from lightningalg.errors import InputError, LightningAlgError
+from lightningalg.errors import InputError, LightningAlgError, shown
 from lightningalg.render.latex import ClaimText
 from lightningalg.render.latex.book import Book, BookCertificate, BookClaim, Chapter
 from lightningalg.worksheets.claim_text import expected_values
@@ -41,7 +41,7 @@ def field_of(table: Any, key: str, kind: type | tuple[type, ...], what: str, def
     accepted = kind if isinstance(kind, tuple) else (kind,)
     if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
         names = " or ".join("nothing" if t is type(None) else t.__name__ for t in accepted)
-        raise InputError(f'"{key}" of {what} is {str(value)[:40]!r}: accepted is {names}')
+        raise InputError(f'"{key}" of {what} is {shown(value, 40)!r}: accepted is {names}')
     return value
 
 
@@ -105,7 +105,7 @@ def read_book(
 
 def _wanted(entry: Any, folder: Path) -> list[tuple[Path, str]]:
     """Return file and hash of every certificate that the run's verifier has accepted."""
-    what = f"claim {str(field_of(entry, 'id', str, 'a claim'))[:60]}"
+    what = f"claim {shown(field_of(entry, 'id', str, 'a claim'))}"
     found = []
     for instance in field_of(entry, "instances", list, what):
         file = inside(folder, field_of(instance, "certificate", (str, type(None)), what), what)
@@ -141,7 +141,7 @@ def _claim(
     lang: str,
 ) -> BookClaim:
     name = field_of(entry, "id", str, "a claim")
-    what = f"claim {name[:60]}"
+    what = f"claim {shown(name)}"
 
     def text(key: str) -> str:
         return str(field_of(entry, key, str, what, ""))

@@ -64,7 +64,7 @@ def list_of(table: Mapping[str, Any], key: str) -> list[Any]:
 def variable(name: str) -> str:
     """Return a name that may stand for an integer."""
     if not _VARIABLE.fullmatch(name):
-        raise InputError(f"{name[:60]!r} is no variable: letters and digits, starting with a letter")
+        raise InputError(f"{shown(name)!r} is no variable: letters and digits, starting with a letter")
     return name
 
 

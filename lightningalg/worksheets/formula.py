@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NoReturn
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.worksheets.formula_tree import (
     AND,
     COMPARISON,
@@ -285,7 +285,9 @@ class _Parser:
 
     def call(self, name: _Token) -> Node:
         if name.text not in FUNCTIONS:
-            self.fail(f"{name.text[:40]!r} is no function; there are {', '.join(FUNCTIONS)}", name.column)
+            self.fail(
+                f"{shown(name.text, 40)!r} is no function; there are {', '.join(FUNCTIONS)}", name.column
+            )
         arguments: list[Node] = []
         while self.take("," if arguments else "("):
             arguments.append(self.integer(self.within(name, OR)))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 
 MAX_LENGTH = 2000
 MAX_EXPONENT = 64
@@ -119,11 +119,13 @@ class Name(Node):
 
     def value(self, values: Values) -> int:
         if self.name not in values:
-            known = ", ".join(sorted(values)[:40]) or "none"
-            raise FormulaError(self.column, f"unknown name {self.name!r}; known are {known}")
+            known = shown(", ".join(sorted(values)[:40]), 600) or "none"
+            raise FormulaError(self.column, f"unknown name {shown(self.name)!r}; known are {known}")
         found = values[self.name]
         if isinstance(found, bool) or not isinstance(found, int):
-            raise FormulaError(self.column, f"{self.name} is {str(found)[:40]!r}; accepted are integers")
+            raise FormulaError(
+                self.column, f"{shown(self.name)} is {shown(found, 40)!r}; accepted are integers"
+            )
         return self.bounded(found)
 
     def tex(self, printer: Printer) -> tuple[str, int]:

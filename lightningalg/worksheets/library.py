@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 
 _PACKAGE = Path(__file__).parent
 #: the wheel carries them; a checkout has them at its top
@@ -58,13 +58,13 @@ def _find(name: str) -> list[Path]:
     if os.path.isdir(name):  # unlike Path.is_dir: any text is accepted
         files = sorted(path.glob("*.toml"))
         if not files:
-            raise InputError(f"folder {name[:200]} has no worksheets (*.toml)")
+            raise InputError(f"folder {shown(name, 200)} has no worksheets (*.toml)")
         return files
     if path.suffix == ".toml" or os.path.isfile(name):
         return [path]
     known = {file.stem: file for file in library_folder().glob("*.toml")}
     if name not in known:
         raise InputError(
-            f"no worksheet {name[:200]!r}: give a file, a folder, or one of {', '.join(sorted(known))}"
+            f"no worksheet {shown(name, 200)!r}: give a file, a folder, or one of {', '.join(sorted(known))}"
         )
     return [known[name]]

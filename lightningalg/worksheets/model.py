@@ -35,6 +35,7 @@ from lightningalg.worksheets.translations import TRANSLATIONS, Words, translatio
 MAX_BYTES = 4 * 2**20
 MAX_INSTANCES = 100_000
 _MAX_NAME = 100
+_MAX_PATH = 500
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _KEY = re.compile(r"[^/\x00-\x1f]{1,100}/[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
@@ -253,14 +254,18 @@ def _check_names(
         known = set(instance.variables) | set(about.quantities_known)
         unknown = sorted((check.names if check else frozenset()) - known)
         if unknown:
-            raise InputError(f'"check" names {unknown[0]!r}: known here are {", ".join(sorted(known))}')
+            raise InputError(
+                f'"check" names {shown(unknown[0])!r}: known here are {shown(", ".join(sorted(known)), 600)}'
+            )
         for hypothesis in hypotheses:
             if hypothesis.check is None:
                 continue
             with in_field("hypotheses"):
                 holds = hypothesis.check.evaluate(instance.variables)
             if not holds:
-                raise InputError(f'instance "{instance.name}" violates the hypothesis "{hypothesis.text}"')
+                raise InputError(
+                    f'instance "{instance.name}" violates the hypothesis "{shown(hypothesis.text, 200)}"'
+                )
 
 
 def _repeated(names: Sequence[str]) -> str | None:
@@ -343,7 +348,7 @@ def _instance(
     standard = standard_variables(network)
     for key, value in own.items():
         if standard.get(key, value) != value:
-            raise InputError(f"variable {key} is {value}, but the network has {key} = {standard[key]}")
+            raise InputError(f"variable {key} is {shown(value)}, but the network has {key} = {standard[key]}")
     variables = {**standard, **own}
     name = (
         "_".join(f"{key}{value}" for key, value in own.items()) if own else _name_of(network_table, network)
@@ -359,7 +364,10 @@ def _network(table: Mapping[str, Any], folder: Path) -> Network:
         from lightningalg.builders import transformer
 
         only(table, {"transformer_config", "tokens"}, "a network from a transformer's configuration")
-        path = folder / text_of(table, "transformer_config")
+        name = text_of(table, "transformer_config")
+        if len(name) > _MAX_PATH:
+            raise InputError(f'"transformer_config" has {len(name)} characters, more than {_MAX_PATH}')
+        path = folder / name
         try:
             inside = path.resolve().is_relative_to(folder.resolve())
         except (OSError, RuntimeError, ValueError):  # a loop of links, a zero byte
@@ -385,7 +393,7 @@ def _substitute(template: Mapping[str, Any], variables: Mapping[str, int]) -> di
         if key in ("layer", "layers") and isinstance(value, list):
             found[key] = [_substitute(v, variables) if isinstance(v, Mapping) else v for v in value]
         else:
-            with in_field(f"network.{key}"):
+            with in_field(f"network.{shown(key)}"):
                 found[key] = _size(value, variables) if key in _SIZES else value
     return found
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from lightningalg.certificates.files import read_json
 from lightningalg.claims import claim_kinds
-from lightningalg.errors import InputError, UnsupportedError
+from lightningalg.errors import InputError, UnsupportedError, shown
 from lightningalg.render.html.mathml import mathml
 from lightningalg.render.html.records import (
     ClaimPage,
@@ -166,7 +166,7 @@ def _field(table: Any, key: str, kind: type | tuple[type, ...], what: str, defau
     accepted = kind if isinstance(kind, tuple) else (kind,)
     if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
         names = " or ".join(t.__name__ for t in accepted)
-        raise InputError(f'"{key}" of {what} is {str(value)[:40]!r}: accepted is {names}')
+        raise InputError(f'"{key}" of {what} is {shown(value, 40)!r}: accepted is {names}')
     return value
 
 
@@ -186,7 +186,7 @@ def _claim(
     entry: Any, folder: Path, *, slices: bool, drawn: dict[str, Figure], progress: Callable[[str], None]
 ) -> ClaimPage:
     worksheet, name = _named(entry)
-    what = f"claim {worksheet[:60]}/{name[:60]}"
+    what = f"claim {shown(worksheet)}/{shown(name)}"
     contents: dict[str, Mapping[str, Any]] = {}
     rows = tuple(_instance(value, folder, what, contents) for value in _field(entry, "instances", list, what))
     verdict = recorded_verdict(entry, what)
@@ -237,7 +237,7 @@ def _named(entry: Any) -> tuple[str, str]:
     """Return the names of a claim's worksheet and of the claim, which become that of its page."""
     worksheet, name = (_field(entry, key, str, "a claim") for key in ("worksheet", "id"))
     if any(c in "/\\\0" for c in worksheet + name) or name.startswith(".") or len(worksheet + name) > 200:
-        raise InputError(f"claim {worksheet[:60]}/{name[:60]}: not a name of a worksheet and a claim")
+        raise InputError(f"claim {shown(worksheet)}/{shown(name)}: not a name of a worksheet and a claim")
     return worksheet, name
 
 
@@ -288,7 +288,7 @@ def _formula(before: str, text: str) -> str:
 
 def _instance(entry: Any, folder: Path, what: str, contents: dict[str, Mapping[str, Any]]) -> InstanceRow:
     name = _field(entry, "name", str, f"an instance of {what}")
-    what = f"instance {name[:60]} of {what}"
+    what = f"instance {shown(name)} of {what}"
     path = inside(folder, entry.get("certificate"), what)
     facts = {
         key: "" if value is None else str(value)[:200]

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from lightningalg.certificates.files import read_certificate, read_text
-from lightningalg.errors import InputError, LightningAlgError
+from lightningalg.errors import InputError, LightningAlgError, shown
 from lightningalg.render.html.proof import ProofText, convert_proof
 
+_LONGEST_PATH = 600  # characters: names of a worksheet, a claim and an instance
 _LONGEST_SOURCE = 200_000  # characters of a proof shown as LaTeX
 
 
@@ -33,11 +34,11 @@ def inside(folder: Path, value: Any, what: str) -> Path | None:
     """
     if value is None:
         return None
-    if not isinstance(value, str) or not value or "\0" in value:
-        raise InputError(f"{what}: {str(value)[:60]!r} is no path")
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_PATH or "\0" in value:
+        raise InputError(f"{what}: {shown(value)!r} is no path")
     path = Path(os.path.normpath(value))
     if path.is_absolute() or ".." in path.parts:
-        raise InputError(f"{what}: {value[:100]!r} leads out of the folder of the run")
+        raise InputError(f"{what}: {shown(value, 100)!r} leads out of the folder of the run")
     return folder / path
 
 
@@ -64,7 +65,7 @@ def certificate_of(path: Path, recorded: str, folder: Path) -> FoundCertificate:
         content = read_certificate(path)
     except InputError as error:
         reason = str(error).replace(f"certificate {path}: ", "")
-        return FoundCertificate(damage=f"the file was altered: {reason[:200]}")
+        return FoundCertificate(damage=f"the file was altered: {shown(reason, 200)}")
     if recorded and content["sha256"] != recorded:
         found = f"{str(content['sha256'])[:12]}…"
         return FoundCertificate(damage=f"the file has another certificate than the run recorded: {found}")

@@ -21,7 +21,7 @@ from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, remove_stale_temporaries, write_atomically
 from lightningalg.certificates.records import pretty_json
 from lightningalg.claims import RefutedError, claim_kinds
-from lightningalg.errors import InputError, LightningAlgError
+from lightningalg.errors import InputError, LightningAlgError, shown
 from lightningalg.networks.spec import network_from_table
 from lightningalg.render.latex import known_language, render_proof
 from lightningalg.worksheets.claim_text import claim_text, expected_values
@@ -342,7 +342,9 @@ def _select(
     known = [claim.id for worksheet in worksheets for claim in worksheet.claims]
     for name in wanted:
         if name not in known:
-            raise InputError(f"no claim {name[:80]!r} in these worksheets: known are {', '.join(known)}")
+            raise InputError(
+                f"no claim {shown(name, 80)!r} in these worksheets: known are {', '.join(known)}"
+            )
     names = [worksheet.name for worksheet in worksheets]
     for name in names:
         if names.count(name) > 1:

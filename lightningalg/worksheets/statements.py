@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lightningalg.certificates.files import read_text
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.networks.spec import parse_toml
 from lightningalg.worksheets.fields import in_field, list_of, only, text_of
 from lightningalg.worksheets.library import library_folder
@@ -20,6 +20,7 @@ from lightningalg.worksheets.verdict import NUMERICAL, OPEN, REFUTED
 
 _FILE = Path("paper") / "statements.toml"
 _TEXTS = ("id", "part", "part_es", "where", "where_es", "text", "text_es")
+_NUMBERS = ("paper", "paper_es")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,9 @@ class Statement:
         What it says, true or not.
     illustration
         A notebook that shows what is not certified; ``""`` if there is none.
+    paper, paper_es
+        Its number in the paper, with the version that has it, as far as that is confirmed: ``Conjecture 3.10
+        (ICLR 2025)``; else ``""``.
     """
 
     id: str
@@ -48,11 +52,20 @@ class Statement:
     text: str
     text_es: str
     illustration: str = ""
+    paper: str = ""
+    paper_es: str = ""
 
     def to_json(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """Return this statement's entry of the table, with the claims that settle it."""
+        """Return this statement's entry of the table, with the claims that settle it.
+
+        ``where`` begins with the number in the paper, so that every form of the table shows it.
+        """
         texts = {name: getattr(self, name) for name in _TEXTS}
-        return {**texts, "illustration": self.illustration or None, "rows": list(rows)}
+        if self.paper:
+            texts["where"] = f"{self.paper}; {self.where}"
+            texts["where_es"] = f"{self.paper_es}; {self.where_es}"
+        rest = {"paper": self.paper or None, "illustration": self.illustration or None}
+        return {**texts, **rest, "rows": list(rows)}
 
 
 def read_statements(path: Path) -> tuple[Statement, ...]:
@@ -71,12 +84,15 @@ def read_statements(path: Path) -> tuple[Statement, ...]:
             with in_field(f"statement {number}"):
                 if not isinstance(entry, Mapping):
                     raise InputError("it is no table")
-                only(entry, {*_TEXTS, "illustration"}, "it")
+                only(entry, {*_TEXTS, *_NUMBERS, "illustration"}, "it")
                 texts = {name: text_of(entry, name) for name in _TEXTS}
                 empty = next((name for name, text in texts.items() if not text), None)
                 if empty is not None:
                     raise InputError(f'it needs "{empty}"')
-                found.append(Statement(**texts, illustration=text_of(entry, "illustration")))
+                numbers = {name: text_of(entry, name) for name in _NUMBERS}
+                if bool(numbers["paper"]) != bool(numbers["paper_es"]):
+                    raise InputError('it needs both "paper" and "paper_es", or neither')
+                found.append(Statement(**texts, **numbers, illustration=text_of(entry, "illustration")))
         if len({statement.id for statement in found}) != len(found):
             raise InputError("two statements have the same id")
     except InputError as error:
@@ -107,7 +123,7 @@ def check_statements(name: str, wanted: Iterable[str]) -> None:
     known = [statement.id for statement in paper_statements()]
     for key in wanted:
         if key not in known:
-            raise InputError(f'claim "{name}": "paper" names {key!r}: known are {", ".join(known)}')
+            raise InputError(f'claim "{name}": "paper" names {shown(key)!r}: known are {", ".join(known)}')
 
 
 def statement_table(claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.worksheets.model import Claim, Instance
 
 CERTIFIED = "certified"
@@ -159,16 +159,16 @@ def recorded_verdict(entry: Mapping[str, Any], what: str) -> str:
     for one in entry["instances"]:
         if one.get("verdict") not in (CERTIFIED, REFUTED, OPEN):
             raise InputError(
-                f"{what}: an instance has the verdict {str(one.get('verdict'))[:40]!r}: {_AGAIN}"
+                f"{what}: an instance has the verdict {shown(one.get('verdict'), 40)!r}: {_AGAIN}"
             )
         if one["verdict"] == CERTIFIED and not (one.get("certificate") and one.get("verified") is True):
-            name = str(one.get("name"))[:60]
+            name = shown(one.get("name"))
             raise InputError(f"{what}: instance {name} is certified without a verified certificate: {_AGAIN}")
     verdict = worst(one["verdict"] for one in entry["instances"]) if entry["instances"] else OPEN
     accepted = [verdict, WITH_HYPOTHESES] if verdict == CERTIFIED and entry.get("hypotheses") else [verdict]
     found = str(entry.get("verdict"))
     if found not in accepted:
-        says = f"its verdict is {found[:40]!r}, but its instances say {verdict!r}"
+        says = f"its verdict is {shown(found, 40)!r}, but its instances say {verdict!r}"
         raise InputError(f"{what}: {says}: {_AGAIN}")
     return found
 

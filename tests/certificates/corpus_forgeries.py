@@ -152,6 +152,16 @@ ALTERED: dict[str, tuple[str, str, Change]] = {
                           setting("claim", {"quantity": "closedness", "relation": "base point"})),
     "base-point-zero": ("layer-base-point", "all weights 0",
                         lambda c: c["witness"].update(parameters=[0] * len(c["witness"]["parameters"]))),
+    "degree-not-halved": ("layer-degree-two-sheets", "a product of one sheet, not two",
+                          lambda c: c["claim"].update(sheets=1, value=90)),
+    "degree-value": ("layer-degree", "another degree", setting("claim", "value", 19)),
+    "degree-forms": ("layer-degree-three-sheets", "all quadratic forms, not those of rank 2", setting("claim", "forms_degree", 1)),
+    "degree-one-token": ("layer-degree-one-token", "two tokens", setting("network", "tokens", 2)),
+    "degree-one-preimage": ("layer-degree-two-sheets", "one preimage only", lambda c: c["witness"]["preimages"].pop()),
+    "degree-same-preimage": ("layer-degree-two-sheets", "the same preimage twice",
+                             lambda c: c["witness"].update(preimages=c["witness"]["preimages"][:1] * 2)),
+    "degree-scaled-preimage": ("layer-degree-three-sheets", "a multiple of a preimage", lambda c: _scaled_preimage(c)),
+    "degree-rank": ("layer-degree", "V of rank 1", setting("witness", "preimages", 0, 0, [[0, 0, 1]])),
     "member-outside": ("layer-inside", "a member said not to be in the closure",
                        lambda c: (c["claim"].update(relation="not in the closure"),
                                   c.update(witness={"argument": "values", "prime": 2147483647}))),
@@ -304,3 +314,8 @@ def expectation(data: bytes) -> dict[str, Any]:
     """Verdict and failing check of today's checker."""
     verdict = verifier.decide(lambda: data, verifier.silent)
     return {"verdict": verdict.verdict, "check": verdict.check, "reason": verdict.reason}
+
+
+def _scaled_preimage(certificate: Certificate) -> None:
+    listed = certificate["witness"]["preimages"]
+    listed[2] = [[[i, j, 2 * x] for i, j, x in listed[0][0]], listed[0][1]]

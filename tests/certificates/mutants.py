@@ -337,6 +337,7 @@ TRUTH: dict[str, Callable[[dict[str, Any], dict[str, Any]], bool]] = {
     "boundary": one_layer_holds,
     "closedness": one_layer_holds,
     "membership": one_layer_holds,
+    "closure-degree": one_layer_holds,
     "groebner-basis": ideal_holds,
     "invariants": equations_hold,
 }

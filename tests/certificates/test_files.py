@@ -382,3 +382,26 @@ def test_temporaries_of_dead_processes_are_removed(tmp_path):
         path.touch()
     remove_stale_temporaries(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([alive.name, ".mine.tmp"])
+
+
+def test_a_write_removes_what_a_killed_one_of_the_same_file_has_left(tmp_path):
+    child = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", "import os; print(os.getpid())"], capture_output=True, check=True
+    )
+    dead = int(child.stdout)
+    old = [f".a.json.{dead}.x.tmp", f".a.json.{dead}.y_z.tmp"]
+    kept = [
+        f".b.json.{dead}.x.tmp", f".a.json.{os.getpid()}.x.tmp", f".a.json.{dead}.tmp", ".a.json.x.y.tmp",
+        f".a.json.{dead}.x", f"a.json.{dead}.x.tmp",
+    ]  # fmt: skip
+    for name in [*old, *kept, f".a.json.{dead}.young.tmp"]:
+        (tmp_path / name).write_text("")
+        if "young" not in name:
+            os.utime(tmp_path / name, (time.time() - 1000,) * 2)
+    write_atomically(tmp_path / "a.json", "1")
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == sorted(["a.json", f".a.json.{dead}.young.tmp", *kept])
+    (tmp_path / old[0]).write_text("")
+    os.utime(tmp_path / old[0], (0, 0))
+    write_atomically(tmp_path / "a.json", "2")  # looked for once
+    assert (tmp_path / old[0]).exists()

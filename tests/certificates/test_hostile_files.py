@@ -125,10 +125,26 @@ FULL = {
 }
 
 
+#: what a text may be full of that is more than letters to a reader of JSON
+IN_TEXTS = (
+    "brackets",
+    "quotes",
+    "backslashes",
+    "zero bytes",
+    "no UTF-8",
+    "wide letters",
+    "strings",
+    "escapes",
+)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FULL)
-@pytest.mark.parametrize("around", ["alone", "a list", "a string", "a certificate"])
-def test_the_largest_files(tmp_path, name, around):
+@pytest.mark.parametrize(
+    ("around", "name"),
+    [(around, name) for around in ("alone", "a list") for name in FULL]
+    + [(around, name) for around in ("a string", "a certificate") for name in IN_TEXTS],
+)
+def test_the_largest_files(tmp_path, around, name):
     before, after = {
         "alone": (b"", b""),
         "a list": (b"[", b"0]"),

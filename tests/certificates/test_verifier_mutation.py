@@ -222,7 +222,13 @@ def is_free(certificate, path):
     return any(path[: len(free)] == free for free in FREE)
 
 
-@pytest.mark.parametrize("name", NAMES)
+#: large ones; what is in them is in smaller ones too
+LARGE = {"explicit", "identity, terms", "tied, every type", "composition, residual", "degrees, tied"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in NAMES]
+)
 def test_every_field(name):
     original = ex.examples()[name][0]
     still_valid = []

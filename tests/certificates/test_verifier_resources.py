@@ -276,6 +276,12 @@ COSTLY = {
     "fractions in a wide recovery": recovery(40, 80, "reproduced", entries=20),
 }
 
+#: of these much is still allowed, and done
+LONG_ONES = {
+    "a long form", "many pairs in many variables", "sums of coprime denominators, many",
+    "fractions in a wide recovery",
+}  # fmt: skip
+
 CHILD = """
 import json, resource, sys, time
 sys.path.insert(0, {folder!r})
@@ -289,7 +295,9 @@ print(json.dumps([verdict.verdict, verdict.reason, time.process_time() - start, 
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="measures memory as Linux does")
-@pytest.mark.parametrize("name", COSTLY)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG_ONES)) for name in COSTLY]
+)
 def test_costly_contents_are_refused_quickly(name):
     folder = str(verifier.__file__).rsplit("/", 1)[0]
     data = json.dumps(COSTLY[name]).encode()

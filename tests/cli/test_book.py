@@ -141,7 +141,7 @@ def read_claims(folder):
 
 
 @needs_tex
-@pytest.mark.parametrize("lang", ["en", "es"])
+@pytest.mark.parametrize("lang", ["en", pytest.param("es", marks=pytest.mark.slow)])
 def test_the_book_of_a_small_worksheet_compiles(capfd, copy, lang):
     done = call(capfd, "book", str(copy), "--pdf", "--lang", lang, "--json")
     assert done.code == 0, done.err

@@ -61,7 +61,7 @@ def one(name: str, data: bytes, seconds: float = MOST) -> Fault | None:
             target.run(data)
     except target.errors as error:
         text = str(error)
-        if not text or len(text) > 3000 or "\n" in text.strip():
+        if not text.isprintable() or not 0 < len(text) <= 3000:
             return Fault(name, data, f"message of {type(error).__name__} is no short line: {text[:300]!r}")
     except (Exception, TooSlowError, RecursionError):
         return Fault(name, data, traceback.format_exc(limit=-6))

@@ -27,7 +27,7 @@ def test_some_inputs(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_more_inputs(name):
-    _, faults = many(name, "ci, more", seconds=1.0)
+    _, faults = many(name, "ci, more", count=200)  # so many everywhere: no machine sees others
     assert not faults, faults[0].what
 
 
@@ -70,7 +70,7 @@ def test_faults_are_found():
     broken = {
         "error": targets.Target(lambda: [b"x"], lambda data: 1 // 0),
         "endless": targets.Target(lambda: [b"x"], endless),
-        "lines": targets.Target(lambda: [b"x"], lambda data: (_ for _ in ()).throw(InputError("a\nb"))),
+        "lines": targets.Target(lambda: [b"x"], lambda data: (_ for _ in ()).throw(InputError("a" * 4_000))),
     }
     TARGETS.update(broken)
     try:

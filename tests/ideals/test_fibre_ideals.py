@@ -156,7 +156,8 @@ def test_zero_has_an_embedded_component():
     "d, d_out, a",
     [(d, e, a) for d in (2, 3) for e in (1, 3) for a in (1, 2, 3) if a <= d]
     + [pytest.param(d, e, a, marks=pytest.mark.slow)
-       for d in (2, 3, 4) for e in (1, 2, 3, 4) for a in (1, 2, 3, 4) if a <= d],
+       for d in (2, 3, 4) for e in (1, 2, 3, 4) for a in (1, 2, 3, 4)
+       if a <= d and (d == 4 or e in (2, 4))],
 )  # fmt: skip
 def test_all_generic_layers_up_to_four(d, d_out, a):
     A, V = of_rank(d, a, 7), generic(d_out, d, 11)

@@ -21,7 +21,9 @@ def test_every_certificate_prints_with_resolved_references(name):
     assert len(labels) == text.count("\\label{")
     used = {key for group in re.findall(r"\\[cC]ref\{([^}]*)\}", text) for key in group.split(",")}
     assert used <= labels
-    cited = {key for group in re.findall(r"\\cite\{([^}]*)\}", text) for key in group.split(",")}
+    cited = {
+        key for group in re.findall(r"\\cite(?:\[[^\]]*\])?\{([^}]*)\}", text) for key in group.split(",")
+    }
     assert cited == set(re.findall(r"\\bibitem\{([^}]*)\}", text))
     assert text.count("\\begin{proof}") == text.count("\\end{proof}") >= 1
 

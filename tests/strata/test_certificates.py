@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import lightningalg as la
 from lightningalg import verifier
 from lightningalg.strata.boundary import real_boundary
+from lightningalg.strata.degree import LayerSizes, closure_degree_of
 from lightningalg.strata.layer import SingleLayer
 from lightningalg.strata.membership import membership
 from lightningalg.strata.singular import singular_locus
@@ -50,6 +51,11 @@ def made():
         "outside values": given_function((2, 2, 1), [(1, (0, 0, 0, 0)), (1, (1, 1, 1, 0))]),
         "outside attention": given_function((2, 1, 2), [(1, (0, 0, 0, 0)), (1, (0, 1, 1, 1))]),
         "outside rank": given_function((2, 1, 1), [(1, (0, 0, 0, 0)), (1, (0, 0, 1, 1))]),
+        "degree": la.closure_degree(net((2, 2), (1,))),
+        "degree two sheets": la.closure_degree(net((3, 1), (1,))),
+        "degree one token": la.closure_degree(net((3, 2), (1,), tokens=1)),
+        "degree three sheets": la.closure_degree(net((3, 1), (1,), tokens=1)),
+        "degree binary cubics": la.closure_degree(net((2, 1), (2,), tokens=1)),
         "outside form": given_function((3, 1, 1), [(1, (0, j, j, 0)) for j in range(3)]),
     }
     return {name: certificate.to_json() for name, certificate in certificates.items()}
@@ -87,6 +93,10 @@ def is_true(altered):
         layers = altered["network"]["layers"]
         return (claim["relation"] == "closed") == (len(layers) == 1)
     (layer,) = altered["network"]["layers"]
+    if claim["quantity"] == "degree of the closure":
+        one_token = altered["network"]["tokens"] == 1
+        found = LayerSizes(layer["d_in"], layer["d_out"], layer["rank"], one_token)
+        return claim == closure_degree_of(found).claim()
     sizes = SingleLayer(layer["d_in"], layer["d_out"], layer["rank"])
     assert altered["network"]["tokens"] >= 2
     if claim["quantity"] == "singular locus":
@@ -99,7 +109,13 @@ def is_true(altered):
     return claim["relation"] == membership(sizes, values).relation
 
 
-@pytest.mark.parametrize("name", NAMES)
+#: those with the most places
+LARGE = {"singular limit", "singular open orbit"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in NAMES]
+)
 def test_altered_fields(name):
     """Every place, some alterations of each, with the old hash and with a new one."""
     original = certificate(name)

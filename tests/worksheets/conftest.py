@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from lightningalg.worksheets import runner
@@ -20,3 +23,10 @@ def small_run(tmp_path_factory):
         patch.setattr(runner, "_pool", here)
         runner.run_worksheets([read_worksheet(folder / "small.toml")], out=folder / "out", jobs=1)
     return folder / "out"
+
+
+@pytest.fixture(scope="session")
+def finished_run():
+    """The folder of a run of all worksheets with this very code, if CI has made one before."""
+    folder = os.environ.get("LIGHTNINGALG_FINISHED_RUN")
+    return None if folder is None else Path(folder).absolute()

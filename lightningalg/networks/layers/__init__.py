@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.networks.base import AbstractLayer, why_no_layer_type
 
 ENTRY_POINTS = "lightningalg.layers"
@@ -87,13 +87,13 @@ def _load(name: str) -> type[AbstractLayer]:
     entries = _external()
     if name not in entries:
         known = ", ".join([*LAYER_TYPES, *sorted(entries)])
-        raise InputError(f"unknown type {name[:60]!r}: known types are {known}")
+        raise InputError(f"unknown type {shown(name)!r}: known types are {known}")
     entry = entries[name]
     where = f"layer type {name!r} of {_origin(entry)} ({entry.value})"
     try:
         item = entry.load()
     except Exception as error:  # whatever the other distribution does when imported
-        why = " ".join(str(error).split())[:120]
+        why = shown(error, 120)
         raise InputError(f"{where} cannot be loaded: {type(error).__name__}: {why}") from error
     problem = why_no_layer_type(item)
     if problem is None and item.type_name != name:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
 
-from lightningalg.errors import UnsupportedError
+from lightningalg.errors import UnsupportedError, shown
 
 #: elements of MathML Core that may occur in a page, and their attributes; all else is refused or dropped
 _ELEMENTS = frozenset(
@@ -115,7 +115,7 @@ def _converted(latex: str, display: bool) -> str:
         tree = ElementTree.fromstring(re.sub(r"&(?!#?\w+;)", "&amp;", found))
     except (Exception, RecursionError) as error:  # the converter raises what it likes
         raise UnsupportedError(
-            f"the formula {latex[:60]!r} cannot be converted: {type(error).__name__}"
+            f"the formula {shown(latex)!r} cannot be converted: {type(error).__name__}"
         ) from None
     if display:
         tree.set("display", "block")
@@ -135,7 +135,7 @@ def _clean(tree: ElementTree.Element, latex: str) -> None:
     for node in tree.iter():
         node.tag = node.tag.rpartition("}")[2]
         if node.tag not in _ELEMENTS:
-            raise UnsupportedError(f"the formula {latex[:60]!r} has an element {node.tag[:30]}")
+            raise UnsupportedError(f"the formula {shown(latex)!r} has an element {node.tag[:30]}")
         fraktur, upright = (node.get("mathvariant") == name for name in ("fraktur", "normal"))
         node.attrib = {k: v for k, v in node.attrib.items() if k in _ATTRIBUTES}
         node.attrib.pop("class", None)
@@ -148,7 +148,7 @@ def _clean(tree: ElementTree.Element, latex: str) -> None:
             text = "".join(_FRAKTUR.get(char, char) for char in text)
         if text.startswith("\\") and len(text) > 1 and node.tag != "mtext":
             raise UnsupportedError(
-                f"the formula {latex[:60]!r} has the command {text[:30]}, which is not known here"
+                f"the formula {shown(latex)!r} has the command {shown(text, 30)}, which is not known here"
             )
         node.text = text
         if text in _ARROWS:

@@ -11,7 +11,7 @@ import unicodedata
 from dataclasses import dataclass
 from html import escape
 
-from lightningalg.errors import UnsupportedError
+from lightningalg.errors import UnsupportedError, shown
 from lightningalg.render.html.mathml import inline_or_display
 from lightningalg.render.html.proof_state import State, resolved
 from lightningalg.render.html.proof_tables import longtable
@@ -193,7 +193,7 @@ class _Converter:
         elif name in ACCENTS:
             letter = reader.group().replace(r"\i", "i")
             if not re.fullmatch(r"[A-Za-z]", letter):
-                raise UnsupportedError(f"an accent on {letter[:10]!r}")
+                raise UnsupportedError(f"an accent on {shown(letter, 10)!r}")
             self._word(unicodedata.normalize("NFC", letter + ACCENTS[name]))
         elif hasattr(self, f"_do_{name.rstrip('*')}"):
             getattr(self, f"_do_{name.rstrip('*')}")(reader, name)
@@ -205,7 +205,7 @@ class _Converter:
             reader.option()
             self._word("<br>")
         else:
-            raise UnsupportedError(rf"the command \{name[:30]} is not known here")
+            raise UnsupportedError(rf"the command \{shown(name, 30)} is not known here")
 
     def _wrapped(self, name: str, group: str) -> None:
         tag = WRAPPED[name]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from lightningalg.errors import UnsupportedError
+from lightningalg.errors import UnsupportedError, shown
 
 _REFERENCE = re.compile("\ue000([a-z]+)\ue001([^\ue000-\ue002]*)\ue002")
 
@@ -55,10 +55,10 @@ def _reference(command: str, keys: list[str], state: State) -> str:
     groups: list[tuple[str, list[str]]] = []
     for key in keys:
         if key not in state.labels:
-            raise UnsupportedError(f"a reference to {key[:40]!r}, which is nowhere")
+            raise UnsupportedError(f"a reference to {shown(key, 40)!r}, which is nowhere")
         kind, number, anchor = state.labels[key]
-        shown = f"({number})" if kind == "equation" and command != "ref" else number
-        link = f'<a href="#{anchor}">{{}}{shown}</a>' if anchor else f"{{}}{shown}"
+        printed = f"({number})" if kind == "equation" and command != "ref" else number
+        link = f'<a href="#{anchor}">{{}}{printed}</a>' if anchor else f"{{}}{printed}"
         if groups and groups[-1][0] == kind:
             groups[-1][1].append(link)
         else:

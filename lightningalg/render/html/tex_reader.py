@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lightningalg.errors import UnsupportedError
+from lightningalg.errors import UnsupportedError, shown
 
 _NAME = re.compile(r"\\([A-Za-z]+\*?|.)", re.DOTALL)
 _TOKEN = re.compile(r"\\(?:begin|end)\{[A-Za-z]+\*?\}|\\.|[{}$&]", re.DOTALL)
@@ -92,7 +92,7 @@ class Reader:
                 body = self.text[self.at : found.start()]
                 self.at = found.end()
                 return body
-        raise UnsupportedError(f"an environment {name[:30]} without its end")
+        raise UnsupportedError(f"an environment {shown(name, 30)} without its end")
 
 
 def closing(text: str, start: int) -> int:

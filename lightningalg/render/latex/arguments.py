@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any
 
+from lightningalg.errors import shown
 from lightningalg.render.latex.bounds import (
     UpperBound,
     bounded_rank,
@@ -89,7 +90,7 @@ def argue(name: str, stages: Stages, i: int, j: int, tree: Mapping[str, Any]) ->
     InputError
         If the argument is unknown or does not apply.
     """
-    expect(name in _ARGUMENTS, f"argument {name[:40]!r} is unknown")
+    expect(name in _ARGUMENTS, f"argument {shown(name, 40)!r} is unknown")
     return _ARGUMENTS[name](_Segment(stages, i, j, tree))
 
 

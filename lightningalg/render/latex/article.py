@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.render.latex.arguments import LEMMAS, argument_name
 from lightningalg.render.latex.bounds import UpperBound
 from lightningalg.render.latex.claim import ClaimText, paragraphs, printed, status, with_signs
@@ -437,7 +437,7 @@ def _read(certificate: Mapping[str, Any], label: int, claim: ClaimText | None) -
         if kind == "dimension" and any(x["type"] == NORMALIZED for x in certificate["network"]["layers"]):
             kind = "dimension-normalized"  # analytic maps: definitions and proofs of their own
         if kind not in readers or not isinstance(certificate["sha256"], str):
-            raise InputError(f"certificate {label}: kind {str(kind)[:40]!r} cannot be printed")
+            raise InputError(f"certificate {label}: kind {shown(kind, 40)!r} cannot be printed")
         verdict = claim.verdicts.get(certificate["sha256"], "") if claim else ""
         return readers[kind](certificate, label, verdict)
     except InputError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from struct import pack
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 
 _MAGIC = 0x950412DE  # of a .mo file, little-endian
 
@@ -58,7 +58,7 @@ def read_catalogue(source: str) -> list[Entry]:
         elif key == "" and place == "msgstr":
             entries[-1].translations[-1] += words
         else:
-            raise InputError(f"catalogue: line {number}: {key[:40]!r} is not understood here")
+            raise InputError(f"catalogue: line {number}: {shown(key, 40)!r} is not understood here")
     return entries
 
 

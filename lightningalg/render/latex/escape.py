@@ -15,7 +15,7 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.render.latex.language import Message, Tex, current_language, known_language, translate
 
 _ASCII = {
@@ -280,7 +280,7 @@ def number(value: Any) -> Tex:
         raise InputError("an integer of more than 4000 digits: too long to print")
     digits = str(value)
     if not _NUMBER.fullmatch(digits):
-        raise InputError(f"{digits[:40]!r}: neither an integer nor a rational")
+        raise InputError(f"{shown(digits, 40)!r}: neither an integer nor a rational")
     if len(digits) <= 12:
         return Tex(digits)
     if "/" not in digits and len(digits) < 4000:
@@ -317,7 +317,7 @@ def integer(value: Any) -> int:
         return value
     if isinstance(value, str) and len(value) < 4000 and re.fullmatch(r"-?(0|[1-9][0-9]*)", value):
         return int(value)
-    raise InputError(f"{str(value)[:40]!r} where a certificate must have an integer")
+    raise InputError(f"{shown(value, 40)!r} where a certificate must have an integer")
 
 
 def words(value: Any) -> str:

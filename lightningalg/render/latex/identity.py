@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from lightningalg.certificates.records import canonical_json
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.render.latex.escape import Tex, integer, number, verbatim
 from lightningalg.render.latex.language import translate
 from lightningalg.render.latex.typeset import mathematics
@@ -62,7 +62,7 @@ def symbol(name: object) -> Tex:
     text = str(name)
     match = _NAME.fullmatch(text)
     if match is None or len(text) > 32:
-        raise InputError(f"identity: {text[:40]!r} is not a name (letters and digits)")
+        raise InputError(f"identity: {shown(text, 40)!r} is not a name (letters and digits)")
     stem, digits = match.groups()
     letter = stem if len(stem) == 1 else rf"\mathit{{{stem}}}"
     return Tex(("\\" + stem if stem in _GREEK else letter) + (f"_{{{digits}}}" if digits else ""))
@@ -118,7 +118,7 @@ def expression(tree: Sequence[Any], level: int = 0) -> str:
     if kind == "scale":
         text = _coefficient(tree[1], _powers(tree[2])) + expression(tree[3], 1)
         return f"({text})" if level else text
-    raise InputError(f"identity: {str(kind)[:40]!r} is not an operation")
+    raise InputError(f"identity: {shown(kind, 40)!r} is not an operation")
 
 
 def _exponent(base: str, exponent: str, level: int) -> str:
@@ -137,7 +137,7 @@ def _word(letters: Sequence[Any]) -> str:
     for letter in letters:
         match = _LETTER.fullmatch(letter) if isinstance(letter, str) else None
         if match is None:
-            raise InputError(f"identity: {str(letter)[:40]!r} is not a letter of a word")
+            raise InputError(f"identity: {shown(letter, 40)!r} is not a letter of a word")
         parts.append(symbol(match.group(1)) + _EXPONENTS[match.group(2) or ""])
     return _juxtapose(parts) or r"\mathbf{1}"
 
@@ -154,7 +154,7 @@ def _read_letter(letter: Any) -> Sequence[Any]:
         return letter
     match = re.fullmatch(r"([A-Za-z][A-Za-z0-9]*)('|\^-1|\^-T)?", letter)
     if match is None:
-        raise InputError(f"identity: {letter[:40]!r} is not a letter of a word")
+        raise InputError(f"identity: {shown(letter, 40)!r} is not a letter of a word")
     suffix = match.group(2) or ""
     return [match.group(1), suffix in ("'", "^-T"), suffix in ("^-1", "^-T")]
 

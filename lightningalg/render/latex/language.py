@@ -17,7 +17,7 @@ from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from importlib.resources import files
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, shown
 from lightningalg.render.latex.catalogue import compiled
 
 #: the languages of proofs; each but English has its catalogue, and each a folder of templates
@@ -53,8 +53,8 @@ def known_language(code: str) -> str:
     """
     if not isinstance(code, str) or code not in LANGUAGES:
         there_are = ", ".join(f"{key} ({name})" for key, name in LANGUAGES.items())
-        shown = repr(code[:40]) if isinstance(code, str) else f"of type {type(code).__name__}"
-        raise InputError(f"language {shown} is unknown: accepted are {there_are}")
+        found = repr(shown(code, 40)) if isinstance(code, str) else f"of type {type(code).__name__}"
+        raise InputError(f"language {found} is unknown: accepted are {there_are}")
     return code
 
 

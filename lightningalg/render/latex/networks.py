@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lightningalg.errors import InputError, TooLargeError, UnsupportedError
+from lightningalg.errors import InputError, TooLargeError, UnsupportedError, shown
 from lightningalg.render.latex.escape import Tex, integer, number, typewriter, words
 from lightningalg.render.latex.language import translate, translate_many
 from lightningalg.render.latex.typeset import has_runs, sequence
@@ -357,7 +357,7 @@ def read_network(network: Mapping[str, Any]) -> Network:
             d_out = window["channels"] * ((d_in - window["kernel"]) // window["stride"] + 1)
             shapes = [("W", window["channels"], window["kernel"])]
         elif kind != SUM:
-            raise UnsupportedError(f"network: layers of type {str(kind)[:40]!r} cannot be printed")
+            raise UnsupportedError(f"network: layers of type {shown(kind, 40)!r} cannot be printed")
         if any(widths[j] != d_in for j in inputs) or (kind != SUM and len(inputs) != 1):
             raise InputError(f"network: the inputs of layer {str(entry['id'])[:64]} do not fit")
         if shapes and "weights" in entry:

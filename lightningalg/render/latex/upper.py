@@ -15,7 +15,7 @@ from itertools import groupby
 from math import comb
 from typing import Any
 
-from lightningalg.errors import UnsupportedError
+from lightningalg.errors import UnsupportedError, shown
 from lightningalg.render.latex.bounds import UpperBound, bracketed, expect, matrices
 from lightningalg.render.latex.composition import read_composition
 from lightningalg.render.latex.escape import Tex, integer, number, typewriter
@@ -301,5 +301,5 @@ def _read_simple(network: Network, upper: Mapping[str, Any]) -> UpperBound:
     """Return the printable form of a bound by a method that is recomputed from the network."""
     method = upper["method"]
     if method not in _READERS:
-        raise UnsupportedError(f"upper bound: method {str(method)[:40]!r} cannot be printed")
+        raise UnsupportedError(f"upper bound: method {shown(method, 40)!r} cannot be printed")
     return _READERS[method](network, upper["steps"], integer(upper["value"]))

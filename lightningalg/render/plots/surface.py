@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lightningalg.errors import InputError, MissingExtraError
+from lightningalg.errors import InputError, MissingExtraError, shown
 from lightningalg.render.plots.style import COLOURS, INK, LINE_STYLES, lit
 from lightningalg.render.plots.visibility import hidden
 
@@ -106,7 +106,7 @@ def draw_slice(picture: AbstractSlice, form: str, *, caption: bool = True) -> by
     lightningalg.errors.InputError: picture format 'gif': accepted are svg, png
     """
     if form not in FORMATS:
-        raise InputError(f"picture format {form[:20]!r}: accepted are {', '.join(FORMATS)}")
+        raise InputError(f"picture format {shown(form, 20)!r}: accepted are {', '.join(FORMATS)}")
     try:
         import matplotlib
         from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lightningalg.errors import UnsupportedError
+from lightningalg.errors import UnsupportedError, shown
 from lightningalg.render.latex.bounds import UpperBound, bounded_rank, bracketed, expect
 from lightningalg.render.latex.dimension import LowerBound, read_lower_bound
 from lightningalg.render.latex.escape import Tex, integer, number, words
@@ -137,7 +137,7 @@ def _upper(network: Network, upper: Mapping[str, Any]) -> UpperBound:
     method = words(upper["method"])
     if method not in _METHODS:
         raise UnsupportedError(
-            f"upper bound: method {method[:40]!r} cannot be printed for normalised attention"
+            f"upper bound: method {shown(method, 40)!r} cannot be printed for normalised attention"
         )
     value = integer(upper["value"])
     found = _METHODS[method](network, upper["steps"])
