@@ -107,7 +107,8 @@ def contradiction(
     if kind is None:
         return f"claims of kind {shown(name, 40)!r} are not known here, so that nothing can be compared"
     if certificate.get("kind") != kind.certificate_kind:
-        return f"the certificate is of kind {shown(certificate.get('kind'), 40)!r}, not {kind.certificate_kind!r}"
+        found = shown(certificate.get("kind"), 40)
+        return f"the certificate is of kind {found!r}, not {kind.certificate_kind!r}"
     try:
         proved = kind.quantities(certificate)
     except _MALFORMED:
