@@ -198,7 +198,7 @@ def part_replaced(text: str, start: str, *pairs: tuple[str, str]) -> str:
 CHANGES = {
     "the network": (
         lambda t: changed(t, "Definition network", "attention 2 Q1 K1", "attention 2 K1 K1"),
-        "minor_check",
+        'unify .* with "network"',
     ),
     "its description": (
         lambda t: changed(t, "Definition description", "(Block 0 1 2)", "(Block 2 1 2)"),
