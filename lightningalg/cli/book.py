@@ -18,7 +18,8 @@ NAME = "book"
 
 @click.command(
     "book",
-    epilog="Exit code: 0 success, 1 a certificate is not valid, 2 no run in DIR, or LaTeX is missing.",
+    epilog="Exit code: 0 success, 1 certificates are missing, not valid or not what the run recorded (the "
+    "first ten are named), 2 no run in DIR, or LaTeX is missing.",
 )
 @click.argument("folder", metavar="DIR")
 @click.option("--out", metavar="F.tex", help="Write the book here (default: DIR/book.tex).")
@@ -34,10 +35,11 @@ def command(
 ) -> int:
     """Write a worksheet run as one book: contents, theory, a section for each claim, a table, certificates.
 
-    DIR is the folder that "worksheet run --out DIR" filled. Every certificate is verified again: nothing
-    is printed that the checker does not accept. The theory stands once, in a chapter on foundations, and the
-    proofs of all claims refer to it; the last chapters are the table of the paper's statements and the hashes
-    of all certificates. The book of all worksheets has about three hundred pages.
+    DIR is the folder that "worksheet run --out DIR" filled. Every certificate is verified again and
+    compared with what the run recorded: nothing is printed that the checker does not accept. The theory
+    stands once, in a chapter on foundations, and the proofs of all claims refer to it; the last chapters are
+    the table of the paper's statements and the hashes of all certificates. The book of all worksheets has
+    some three hundred pages.
 
     \b
     Example:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from lightningalg.certificates.checker import check_files, explain
+from lightningalg.certificates.checker import explain
 from lightningalg.certificates.files import read_certificate
 from lightningalg.errors import InputError, LightningAlgError, shown
 from lightningalg.render.latex import ClaimText
 from lightningalg.render.latex.book import Book, BookCertificate, BookClaim, Chapter
+from lightningalg.worksheets.checked import contradiction, verifier_answers
 from lightningalg.worksheets.claim_text import expected_values
+from lightningalg.worksheets.expected_text import wanted
 from lightningalg.worksheets.report import SUMMARY, read_summary
-from lightningalg.worksheets.report_files import inside, leads_out
-from lightningalg.worksheets.verdict import recorded_verdict
+from lightningalg.worksheets.report_files import certificate_of, inside, leads_out
+from lightningalg.worksheets.verdict import OPEN, recorded_verdict
 
 #: certificates that one book may have: beyond, LaTeX takes many minutes
 MAX_CERTIFICATES = 20_000
-_BATCH = 64
+_NAMED = 10  # certificates that an error names
 _TITLES = {
     "en": "The geometry of neural networks, certified",
     "es": "La geometría de las redes neuronales, certificada",
@@ -66,7 +66,8 @@ def read_book(
         Naming file and field, if there is no run, its summary is not one, or a certificate is not the one
         that the run made.
     NotValidError
-        If the verifier does not accept a certificate that the summary calls verified.
+        If certificates that the summary calls verified are missing, are not accepted by the verifier, or are
+        not what the summary says: it names the first ten, and how many there are.
     """
     path = folder / SUMMARY
     summary = read_summary(folder)
@@ -82,7 +83,7 @@ def read_book(
     count = sum(map(len, wanted))
     if count > MAX_CERTIFICATES:
         raise InputError(f"summary of a run {path}: {count} certificates; a book may have {MAX_CERTIFICATES}")
-    _verify([file for files in wanted for file, _ in files], progress)
+    _check_all(entries, wanted, folder, progress)
     try:
         claims = [
             _claim(entry, about.get(str(entry.get("worksheet")), {}), files, folder, lang)
@@ -103,8 +104,8 @@ def read_book(
     return Book(heading, chapters, table)
 
 
-def _wanted(entry: Any, folder: Path) -> list[tuple[Path, str]]:
-    """Return file and hash of every certificate that the run's verifier has accepted."""
+def _wanted(entry: Any, folder: Path) -> list[tuple[Path, str, Mapping[str, Any]]]:
+    """Return file, hash and instance of every certificate that the run's verifier has accepted."""
     what = f"claim {shown(field_of(entry, 'id', str, 'a claim'))}"
     found = []
     for instance in field_of(entry, "instances", list, what):
@@ -112,31 +113,47 @@ def _wanted(entry: Any, folder: Path) -> list[tuple[Path, str]]:
         if file is not None and leads_out(file, folder):
             raise InputError(f"{file} is a link that leads out of the folder of the run")
         if file is not None and instance.get("verified") is True:
-            found.append((file, field_of(instance, "sha256", str, what)))
+            found.append((file, field_of(instance, "sha256", str, what), instance))
     return found
 
 
-def _verify(files: Sequence[Path], progress: Callable[[int, int, str], None]) -> None:
-    """Run the stand-alone verifier on all certificates, as many processes at a time as there are cores."""
-    batches = [files[start : start + _BATCH] for start in range(0, len(files), _BATCH)]
-    done = 0
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        try:
-            for batch, answers in zip(batches, pool.map(check_files, batches), strict=True):
-                for file, answer in zip(batch, answers, strict=True):
-                    if answer["verdict"] != "valid":
-                        raise NotValidError(f"{file} is {explain(answer)}; there is nothing to print")
-                done += len(batch)
-                progress(done, len(files), "verifying")
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+def _check_all(
+    entries: Sequence[Mapping[str, Any]],
+    wanted: Sequence[Sequence[tuple[Path, str, Mapping[str, Any]]]],
+    folder: Path,
+    progress: Callable[[int, int, str], None],
+) -> None:
+    """Run the stand-alone verifier on all certificates, and compare them with the summary.
+
+    Raises
+    ------
+    NotValidError
+        Naming the first ten that are missing, not accepted, or not what the summary says, and their number.
+    """
+    answers = verifier_answers([file for files in wanted for file, _, _ in files], progress)
+    wrong = []
+    for entry, files in zip(entries, wanted, strict=True):
+        for file, sha256, instance in files:
+            found = certificate_of(file, sha256, folder)
+            if found.content is None and found.damage == "the file is missing":
+                wrong.append(f"{file} is missing")
+            elif answers[file]["verdict"] != "valid":
+                wrong.append(f"{file} is {explain(answers[file])}")
+            elif found.content is None:
+                wrong.append(f"{file} is not the certificate that the run made: {found.damage}")
+            elif instance.get("verdict") != OPEN and (said := contradiction(entry, instance, found.content)):
+                wrong.append(f"{file} is not what the summary says: {said}")
+    if wrong:
+        listed = "; ".join(wrong[:_NAMED])
+        more = f"; and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
+        count = sum(map(len, wanted))
+        raise NotValidError(f"{len(wrong)} of {count} certificates cannot be printed: {listed}{more}")
 
 
 def _claim(
     entry: Mapping[str, Any],
     worksheet: Mapping[str, Any],
-    files: Sequence[tuple[Path, str]],
+    files: Sequence[tuple[Path, str, Mapping[str, Any]]],
     folder: Path,
     lang: str,
 ) -> BookClaim:
@@ -147,7 +164,7 @@ def _claim(
         return str(field_of(entry, key, str, what, ""))
 
     certificates, verdicts, numbers = [], {}, []
-    by_file = {str(file): sha256 for file, sha256 in files}
+    by_file = {str(file): sha256 for file, sha256, _ in files}
     without = []
     for instance in field_of(entry, "instances", list, what):
         file = inside(folder, instance.get("certificate"), what)
@@ -181,6 +198,9 @@ def _claim(
         verdicts=verdicts,
         english=frozenset(key for key in original if lang != "en" and not own.get(key)),
         values=expected_values(numbers),
+        wanted=wanted(
+            text("expected"), text("check"), text("kind"), differs=text("relation") == "differs", lang=lang
+        ),
     )
     return BookClaim(
         worksheet=field_of(entry, "worksheet", str, what), text=words, verdict=recorded_verdict(entry, what),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lightningalg.render.latex import ClaimText
+from lightningalg.worksheets.expected_text import wanted
 from lightningalg.worksheets.model import Claim, Worksheet
 from lightningalg.worksheets.translations import Words
 
@@ -66,4 +67,8 @@ def claim_text(
         verdicts=verdicts,
         english=frozenset(key for key in original if lang != "en" and not translated[key]),
         values=values or {},
-    )
+        wanted=wanted(
+            claim.expected or "", claim.check.text if claim.check else "", claim.kind, differs=claim.differs,
+            lang=lang,
+        ),
+    )  # fmt: skip

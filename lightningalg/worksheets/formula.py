@@ -19,6 +19,7 @@ evaluated as code, and no intermediate result has more than 4000 digits.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NoReturn
@@ -108,8 +109,19 @@ class Formula:
         except FormulaError as error:
             raise _error(self.text, error.column, error.message) from None
 
-    def to_latex(self) -> str:
+    def to_latex(
+        self,
+        words: Mapping[str, str] | None = None,
+        truths: Mapping[str, tuple[str, str]] | None = None,
+    ) -> str:
         r"""Return the formula for math mode.
+
+        Parameters
+        ----------
+        words
+            Words for names, and for "and" and "or", as LaTeX for text mode.
+        truths
+            For names of which 1 means yes: LaTeX of what yes and no say.
 
         Examples
         --------
@@ -117,8 +129,11 @@ class Formula:
         2 \min(a, d) d - \min(a, d)^2
         >>> print(Formula.parse("delta*a1 == d*dprime // 2").to_latex())
         \delta a_{1} = \frac{d d'}{2}
+        >>> answers = {"closed": (r"\text{closed}", r"\text{open}")}
+        >>> print(Formula.parse("closed == 1").to_latex(truths=answers))
+        \text{closed}
         """
-        return self._tree.latex(Printer(self.names), 0)
+        return self._tree.latex(Printer(self.names, words, truths), 0)
 
     def __str__(self) -> str:
         return self.text

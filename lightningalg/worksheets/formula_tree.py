@@ -215,6 +215,8 @@ def _between(text: str, factor: str) -> str:
     """Return what separates two factors: digits and fractions would otherwise read as one number."""
     if factor[0].isdigit() or factor.startswith(r"\frac"):
         return r" \cdot "
+    if r"\text" in text + factor:
+        return r" \cdot "
     return r" \, " if r"\mathit" in text + factor else " "
 
 
@@ -255,6 +257,9 @@ class Comparison(Node):
         return COMPARISONS[self.operation](self.left.value(values), self.right.value(values))
 
     def tex(self, printer: Printer) -> tuple[str, int]:
+        said = printer.said(self.left, self.operation, self.right)
+        if said:
+            return said, COMPARISON
         sign = {"==": "=", "!=": r"\ne", "<=": r"\le", ">=": r"\ge"}.get(self.operation, self.operation)
         return f"{self.left.latex(printer, SUM)} {sign} {self.right.latex(printer, SUM)}", COMPARISON
 
@@ -289,7 +294,9 @@ class Logic(Node):
 
     def tex(self, printer: Printer) -> tuple[str, int]:
         binding = AND if self.word == "and" else OR
-        joined = rf"\ \text{{{self.word}}}\ ".join(o.latex(printer, binding + 1) for o in self.operands)
+        joined = rf"\ \text{{{printer.words.get(self.word, self.word)}}}\ ".join(
+            o.latex(printer, binding + 1) for o in self.operands
+        )
         return joined, binding
 
 
@@ -298,20 +305,38 @@ _GREEK_NAMES = (
     "chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 )
 _GREEK = frozenset(_GREEK_NAMES.split())
-_CUSTOMARY = {"tokens": "t", "layers": "l", "depth": "l", "width": "d", "rank": "a"}
+_CUSTOMARY = {"tokens": "t", "heads": "H", "layers": "l", "depth": "l", "width": "d", "rank": "a"}
 _PARTS = re.compile(r"([A-Za-z]+?)(prime)?_?([0-9]*)(prime)?")
 
 
 class Printer:
-    """How the names of one formula are printed: no two alike."""
+    """How the names of one formula are printed: no two alike.
 
-    def __init__(self, names: frozenset[str]) -> None:
+    ``words`` has the words for names (and for "and", "or"); ``truths``, for names of which 1 means yes, the
+    LaTeX of what yes and no say.
+    """
+
+    def __init__(
+        self,
+        names: frozenset[str],
+        words: Mapping[str, str] | None = None,
+        truths: Mapping[str, tuple[str, str]] | None = None,
+    ) -> None:
         self.names: dict[str, str] = {}
+        self.words, self.truths = words or {}, truths or {}
         taken: set[str] = set()
         for name in sorted(names, key=lambda name: (name in _CUSTOMARY, name)):
-            tex = _name_to_latex(name)
+            known = self.words.get(name)
+            tex = rf"\text{{{known}}}" if known else _name_to_latex(name)
             self.names[name] = _whole_word(name) if tex in taken else tex
             taken.add(self.names[name])
+
+    def said(self, left: Node, operation: str, right: Node) -> str:
+        """Return what ``name == 1`` or ``name == 0`` says of a yes or no, else nothing."""
+        if not (isinstance(left, Name) and isinstance(right, Integer) and operation == "=="):
+            return ""
+        answers = self.truths.get(left.name)
+        return answers[1 - right.number] if answers and right.number in (0, 1) else ""
 
 
 def _name_to_latex(name: str) -> str:

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lightningalg.certificates.checker import explain
 from lightningalg.certificates.files import read_json
-from lightningalg.claims import claim_kinds
-from lightningalg.errors import InputError, UnsupportedError, shown
+from lightningalg.errors import InputError, shown
 from lightningalg.render.html.mathml import mathml
 from lightningalg.render.html.records import (
     ClaimPage,
@@ -23,9 +23,16 @@ from lightningalg.render.html.records import (
     PaperStatement,
     Report,
 )
-from lightningalg.worksheets.formula import Formula
+from lightningalg.worksheets.checked import contradiction, subject_of, verifier_answers
 from lightningalg.worksheets.report_figures import claim_figures, neighbours, overview, slice_figures
 from lightningalg.worksheets.report_files import certificate_of, inside, leads_out, proof_of, up
+from lightningalg.worksheets.report_words import (
+    check_words,
+    expected_words,
+    formula_mathml,
+    left_side,
+    yes_or_no,
+)
 from lightningalg.worksheets.verdict import OPEN, recorded_verdict
 
 SUMMARY = "summary.json"
@@ -33,8 +40,6 @@ NOT_RUN = "not run: the run was interrupted"
 _FIXED = {
     "name", "verdict", "strength", "reason", "certificate", "sha256", "verified", "skipped", "seconds",
 }  # fmt: skip
-_UNDERSCORE = r"\_"
-_LONG_NAME = re.compile(r"\\mathit\{((?:[A-Za-z0-9]|\\_)+)\}")  # such as fibre_degree, as formulas print it
 _LONGEST_TEXT = 20_000  # characters of a title, statement or reason
 
 
@@ -72,12 +77,14 @@ def read_report(
     *,
     title: str = "lightningalg",
     slices: bool = False,
+    verify: bool = True,
     progress: Callable[[str], None] = _silent,
 ) -> Report:
     """Return the report of the run in ``folder``, with figures made from its certificates.
 
-    Every certificate is read again and compared with what the run recorded: an instance whose file is
-    missing or was altered is open in the report.
+    Every certificate is read again, checked by the stand-alone verifier and compared with what the summary
+    says of it: an instance whose file is missing or was altered, is not accepted, or says something else, is
+    open in the report.
 
     Parameters
     ----------
@@ -85,6 +92,8 @@ def read_report(
         Of the report.
     slices
         Also draw slices of single layers, if matplotlib is installed.
+    verify
+        Run the verifier. Without it the report says at its head that it was not run.
     progress
         Called with a line of text from time to time.
 
@@ -106,15 +115,33 @@ def read_report(
         seconds = float(_field(summary, "seconds", (int, float), "the summary"))
         entries = _field(summary, "claims", list, "the summary")
         _all_different(entries)
+        answers = _answers(entries, folder, progress) if verify else {}
         claims = []
         for number, entry in enumerate(entries, start=1):
             progress(f"claim {number} of {len(entries)}")
-            claims.append(_claim(entry, folder, slices=slices, drawn=drawn, progress=progress))
+            claims.append(_claim(entry, folder, answers, slices=slices, drawn=drawn, progress=progress))
         linked = _linked(claims)
         paper = _paper(summary.get("table"), linked, folder)
     except InputError as error:
         raise InputError(f"summary of a run {path}: {error}") from None
-    return Report(title, linked, complete, seconds, tuple(overview(linked)), paper)
+    return Report(title, linked, complete, seconds, tuple(overview(linked)), paper, checked=verify)
+
+
+def _answers(
+    entries: Iterable[Any], folder: Path, progress: Callable[[str], None]
+) -> dict[Path, Mapping[str, Any]]:
+    """Return the verifier's answer for every certificate of the run that is where it was written."""
+    files = []
+    for entry in entries:
+        worksheet, name = _named(entry)
+        what = f"claim {shown(worksheet)}/{shown(name)}"
+        for instance in _field(entry, "instances", list, what):
+            path = inside(folder, _field(instance, "certificate", (str, type(None)), what), what)
+            if path is not None and not leads_out(path, folder) and path.is_file():
+                files.append(path)
+    return verifier_answers(
+        files, lambda done, total, _: progress(f"verifying: {done} of {total} certificates")
+    )
 
 
 def proofs_of(folder: Path) -> list[Path]:
@@ -183,12 +210,21 @@ def _texts(table: Mapping[str, Any], key: str, what: str) -> tuple[str, ...]:
 
 
 def _claim(
-    entry: Any, folder: Path, *, slices: bool, drawn: dict[str, Figure], progress: Callable[[str], None]
+    entry: Any,
+    folder: Path,
+    answers: Mapping[Path, Mapping[str, Any]],
+    *,
+    slices: bool,
+    drawn: dict[str, Figure],
+    progress: Callable[[str], None],
 ) -> ClaimPage:
     worksheet, name = _named(entry)
     what = f"claim {shown(worksheet)}/{shown(name)}"
     contents: dict[str, Mapping[str, Any]] = {}
-    rows = tuple(_instance(value, folder, what, contents) for value in _field(entry, "instances", list, what))
+    rows = tuple(
+        _instance(value, entry, folder, what, contents, answers)
+        for value in _field(entry, "instances", list, what)
+    )
     verdict = recorded_verdict(entry, what)
     proof = inside(folder, entry.get("proof"), what)
     pdf = proof.with_suffix(".pdf") if proof else None
@@ -196,7 +232,8 @@ def _claim(
     linkable = proof is not None and not unconverted.startswith("the file is")
     expected, check, kind = (_text(entry, key, what) for key in ("expected", "check", "kind"))
     relation = _text(entry, "relation", what)
-    sign = _relation(relation, kind, rows)
+    sign = left_side(relation, kind, rows)
+    truth = yes_or_no(expected, kind, relation)
     claim = ClaimPage(
         worksheet=worksheet,
         id=name,
@@ -209,11 +246,11 @@ def _claim(
         source=_text(entry, "source", what),
         prose=_text(entry, "prose", what),
         expected=expected,
-        expected_mathml=_formula(sign + " ", expected),
-        expected_label="Expected" if sign else _expected_words(kind, relation),
+        expected_mathml=mathml(truth) if truth else formula_mathml(sign + " ", expected),
+        expected_label="Expected" if sign or truth else expected_words(kind, relation),
         check=check,
-        check_mathml=_formula("", check),
-        check_label=_check_words(expected, relation),
+        check_mathml=formula_mathml("", check),
+        check_label=check_words(expected, relation),
         hypotheses=_texts(entry, "hypotheses", what),
         uses=_texts(entry, "uses", what),
         proof=up(proof, folder) if linkable else "",
@@ -251,42 +288,14 @@ def _after_damage(verdict: str, rows: Iterable[InstanceRow]) -> str:
     return "open"
 
 
-def _relation(relation: str, kind: str, rows: Iterable[InstanceRow]) -> str:
-    r"""Return the left side and the sign in front of what a claim expects, in LaTeX."""
-    sign = r"\ne" if relation == "differs" else r"\le" if kind == "dimension-at-most" else "="
-    known = kind.startswith("dimension") and (
-        any("dimension" in row.facts for row in rows) or kind == "dimension-at-most"
-    )
-    return rf"\dim Y {sign}" if known else ""
-
-
-def _expected_words(kind: str, relation: str) -> str:
-    """Return in words which quantity is expected, where no sign in the formula says it."""
-    known = claim_kinds().get(kind)
-    quantity = f"Expected {known.expected_quantity.replace('_', ' ')}" if known else "Expected"
-    return f"{quantity}, different from" if relation == "differs" else quantity
-
-
-def _check_words(expected: str, relation: str) -> str:
-    """Return what a claim's check is to it."""
-    required = "Also required" if expected else "Required"
-    return f"{required} not to hold" if relation == "differs" else required
-
-
-def _formula(before: str, text: str) -> str:
-    """Return MathML of a worksheet's formula, or nothing if the text is none; long names are words."""
-    if not text:
-        return ""
-    try:
-        latex = _LONG_NAME.sub(
-            lambda name: rf"\text{{{name[1].replace(_UNDERSCORE, ' ')}}}", Formula.parse(text).to_latex()
-        )
-        return mathml(before + latex)
-    except (InputError, UnsupportedError):
-        return ""
-
-
-def _instance(entry: Any, folder: Path, what: str, contents: dict[str, Mapping[str, Any]]) -> InstanceRow:
+def _instance(
+    entry: Any,
+    claim: Mapping[str, Any],
+    folder: Path,
+    what: str,
+    contents: dict[str, Mapping[str, Any]],
+    answers: Mapping[Path, Mapping[str, Any]],
+) -> InstanceRow:
     name = _field(entry, "name", str, f"an instance of {what}")
     what = f"instance {shown(name)} of {what}"
     path = inside(folder, entry.get("certificate"), what)
@@ -314,15 +323,29 @@ def _instance(entry: Any, folder: Path, what: str, contents: dict[str, Mapping[s
         return row
     recorded = entry.get("sha256")
     found = certificate_of(path, recorded if isinstance(recorded, str) else "", folder)
-    if found.content is None:
-        return replace(row, verdict="open", damage=found.damage, recorded=verdict)
+    damage, answer = found.damage, answers.get(path)
+    if found.content is not None and answer is not None and answer["verdict"] != "valid":
+        damage = f"the verifier says {shown(explain(answer), 300)}"
+    elif found.content is not None and verdict != OPEN:
+        damage = contradiction(claim, entry, found.content)
+    if found.content is None or damage:
+        return replace(row, verdict="open", damage=damage, recorded=verdict)
     contents[name] = found.content
+    about = subject_of(found.content)
     return replace(
         row,
+        about="" if name == _as_name(about) else about,
+        checked=answer is not None,
         certificate=up(path, folder),
         file=Path(os.path.relpath(path, folder)).as_posix(),
         sha256=str(found.content["sha256"]),
     )
+
+
+def _as_name(about: str) -> str:
+    """Return what the name of an instance would be that has no name of its own."""
+    text = about.replace(", ", "_").replace(" ", "").replace(",", "-")
+    return re.sub(r"[^A-Za-z0-9_.-]", "", text)
 
 
 def _waiting(entry: Mapping[str, Any]) -> str:

@@ -192,7 +192,10 @@ class Run:
                     "hypotheses": [hypothesis.text for hypothesis in result.claim.hypotheses],
                     "proof": os.path.relpath(result.proof, self.out) if result.proof else None,
                     "seconds": round(result.seconds, 4),
-                    "instances": [instance.to_json(self.out) for instance in result.instances],
+                    "instances": [
+                        {**done.to_json(self.out), "variables": dict(instance.variables)}
+                        for done, instance in zip(result.instances, result.claim.instances, strict=True)
+                    ],
                 }
             )
         return {

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from lightningalg.errors import InputError, shown
+from lightningalg.worksheets.formula import Formula
 from lightningalg.worksheets.model import Claim, Instance
 
 CERTIFIED = "certified"
@@ -36,16 +37,36 @@ def judge(claim: Claim, instance: Instance, quantity: str, proved: Mapping[str, 
     >>> right, judge(claim, instance, "dimension", {"dimension": None})
     ('certified', 'open')
     """
-    if instance.expected is None and claim.check is None:
+    return decided(instance.expected, claim.check, claim.differs, instance.variables, quantity, proved)
+
+
+def decided(
+    expected: int | None,
+    check: Formula | None,
+    differs: bool,
+    variables: Mapping[str, int],
+    quantity: str,
+    proved: Mapping[str, int | None],
+) -> str:
+    """Return the verdict on an instance from its number, the claim's condition, and what is proved.
+
+    Examples
+    --------
+    >>> decided(4, None, False, {}, "dimension", {"dimension": 4})
+    'certified'
+    >>> decided(4, None, True, {}, "dimension", {"dimension": 4})
+    'refuted'
+    """
+    if expected is None and check is None:
         return CERTIFIED if proved.get(quantity) is not None else OPEN
     verdicts = []
-    if instance.expected is not None:
-        verdicts.append(_compare(instance.expected, quantity, proved))
-    if claim.check is not None:
-        values = {**instance.variables, **{k: v for k, v in proved.items() if v is not None}}
-        known = claim.check.names <= values.keys()
-        verdicts.append((CERTIFIED if claim.check.evaluate(values) else REFUTED) if known else OPEN)
-    if claim.differs:
+    if expected is not None:
+        verdicts.append(_compare(expected, quantity, proved))
+    if check is not None:
+        values = {**variables, **{k: v for k, v in proved.items() if v is not None}}
+        known = check.names <= values.keys()
+        verdicts.append((CERTIFIED if check.evaluate(values) else REFUTED) if known else OPEN)
+    if differs:
         opposite = {CERTIFIED: REFUTED, REFUTED: CERTIFIED, OPEN: OPEN}
         verdicts = [opposite[verdict] for verdict in verdicts]
     return worst(verdicts)

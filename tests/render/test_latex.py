@@ -653,7 +653,7 @@ def test_a_claim_with_many_instances_is_one_table():
     assert text.count(r"\begin{theorem}") == 1 and "For each of the $250$ networks" in text
     assert text.count(r"\label{prop:flag}") == 1
     assert "25 open" not in text and re.search(r"\$\d+\$ certified, \$\d+\$ open, \$\d+\$ refuted\.", text)
-    assert r"\item No.~$151$: for $(4, 1)$; $(1)$; $t=1$ one has $\dim Y=10$." in text
+    assert r"\item No.~$151$: for $(4, 1)$; $(1)$; \mbox{$t=1$} one has $\dim Y=10$." in text
     assert r"40\le \dim Y\le 41" in text or r"\le \dim Y\le" in text
     assert f"{certificates[7]['sha256'][:8]}" in text
     assert "What is proved is stated in the numbered results below" in text

@@ -448,7 +448,7 @@ def test_proofs_in_spanish(capfd, in_this_process, tmp_path):
     assert call(capfd, *command, "--lang", "fr").code == 2 and not (tmp_path / "out").exists()
     assert call(capfd, *command, "--lang", "es").code == 0
     proof = (tmp_path / "out" / "mine" / "certified.tex").read_text(encoding="utf-8")
-    assert r"\title{T\'{i}tulo}" in proof and "a menor que d" in proof
+    assert r"\title{T\'{i}tulo}" in proof and "a menor que $d$" in proof
     assert r"\foreignlanguage{english}{A source \& more}» (en inglés)" in proof
     assert "certificadas" in proof
     assert call(capfd, *command).code == 0  # nothing is certified again, the proof is in English
@@ -912,7 +912,7 @@ def test_statements_as_quoted_fail_where_the_formulas_of_math_do(library):
     # one layer of seven or more heads of width 2 fills its 12 coefficients
     assert [i.expected for i in heads.instances] == [12, 12, 12, 7, 0, -33]
     one = claim_of(library["fibres"], "single-layer-as-quoted")
-    swaps = [i for i in one.instances if i.variables["a"] == i.variables["e"] == 1]
+    swaps = [i for i in one.instances if i.variables["a"] == i.variables["dprime"] == 1]
     assert len(swaps) == one.counterexamples
 
 

@@ -53,6 +53,7 @@ SILENT = frozenset(
         "upshape",
         "sloppy",
         "relax",
+        "uncounted",
         "qedhere",
         "allowdisplaybreaks",
         "newpage",

@@ -54,8 +54,13 @@ class InstanceRow:
         The hash that was found in the file, and that the file's content has.
     verified
         Whether the independent verifier accepted the certificate during the run.
+    checked
+        Whether it accepted the certificate again for this report.
+    about
+        What the certificate itself says it is about, where the name does not say so.
     damage
-        What is wrong with the certificate's file, compared with what the run recorded.
+        What is wrong with the certificate's file, compared with what the run recorded; or what the verifier
+        does not accept; or in what the summary says otherwise than the certificate.
     recorded
         The verdict of the run where ``damage`` makes it void.
     waiting
@@ -75,6 +80,8 @@ class InstanceRow:
     damage: str = ""
     recorded: str = ""
     waiting: bool = False
+    checked: bool = False
+    about: str = ""
 
     @property
     def command(self) -> str:
@@ -246,6 +253,7 @@ class Report:
     seconds: float
     figures: tuple[Figure, ...] = ()
     paper: Paper | None = None
+    checked: bool = False
 
     @property
     def worksheets(self) -> list[str]:
@@ -269,8 +277,13 @@ class Report:
 
     @property
     def verified(self) -> int:
-        """Number of certificates that the independent verifier accepted during the run."""
+        """Number of certificates that, by its own record, the run's verifier accepted."""
         return sum(row.verified and not row.damage for claim in self.claims for row in claim.instances)
+
+    @property
+    def rechecked(self) -> int:
+        """Number of certificates that the independent verifier accepted again for this report."""
+        return sum(row.checked for claim in self.claims for row in claim.instances)
 
     @property
     def unconverted(self) -> list[ClaimPage]:

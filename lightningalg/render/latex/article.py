@@ -38,7 +38,9 @@ from lightningalg.render.latex.networks import (
     SUM,
     Network,
 )
+from lightningalg.render.latex.prose import prose
 from lightningalg.render.latex.titles import section_of, title_of
+from lightningalg.render.latex.typeset import index_runs
 from lightningalg.render.latex.upper import METHODS
 
 MOST_IN_FULL = 4  # more instances of a kind than this become a table
@@ -272,7 +274,7 @@ class Document:
         optional = {
             "prime": 0.0 if self.one_prime or not self.has_minor else 0.115,
             "seed": 0.11 if len(seeds) > 1 else 0.0,
-            "verdict": 0.09 if self.verdict_counts else 0.0,
+            "verdict": 0.095 if len(self.verdict_counts) > 1 else 0.0,
         }
         numbers = {
             "n": [x.network.parameters for x in self.dimensions],
@@ -281,6 +283,8 @@ class Document:
         }
         digits = {key: min(12, max(len(str(v)) for v in values or [0])) for key, values in numbers.items()}
         fixed = {key: max(0.057, 0.02 + 0.0115 * count) for key, count in digits.items()}
+        if not self.has_lower:
+            fixed["r"] = 0.0
         rest = 0.72 - sum(optional.values()) - sum(fixed.values())
         widths = {**optional, **fixed, "network": 0.47 * rest, "upper": 0.53 * rest}
         return {key: f"{width:.3f}" if width else "" for key, width in widths.items()}
@@ -396,6 +400,8 @@ def filled(name: str, document: Document, **more: Any) -> str:
         "layer_rows": layer_rows,
         "status": status,
         "verbatim": verbatim,
+        "prose": prose,
+        "runs": _runs,
     }
     template = environment(current_language()).get_template(name)
     return template.render(doc=document, most_in_full=MOST_IN_FULL, **tools, **more)
@@ -427,6 +433,17 @@ def parts(text: str, wanted: str) -> str:
 def _room(rows: Sequence[Any]) -> int:
     """Return how many lines must be free on a page for a table of these rows to start there."""
     return 6 + 2 * min(len(rows), 6)
+
+
+def _runs(instances: Sequence[Any]) -> Tex:
+    """Return the numbers of instances, neighbours as ranges."""
+    spans: list[list[int]] = []
+    for number in sorted(x.label for x in instances):
+        if spans and spans[-1][1] == number - 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return index_runs(spans)
 
 
 def _read(certificate: Mapping[str, Any], label: int, claim: ClaimText | None) -> Any:

@@ -14,6 +14,7 @@ from lightningalg.render.latex.article import Document, document_of, filled, par
 from lightningalg.render.latex.claim import ClaimText, status, with_signs
 from lightningalg.render.latex.escape import Tex, typewriter
 from lightningalg.render.latex.language import current_language, speaking, translate
+from lightningalg.render.latex.prose import prose
 from lightningalg.render.typed import typed
 
 #: told (claims written, all claims, what is being written)
@@ -79,9 +80,9 @@ class Chapter:
     claims: tuple[BookClaim, ...]
 
     @property
-    def paragraphs(self) -> list[str]:
+    def paragraphs(self) -> list[Tex]:
         """The prose, paragraph by paragraph."""
-        return [text for text in self.prose.split("\n\n") if text.strip()]
+        return [prose(text) for text in self.prose.split("\n\n") if text.strip()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +162,6 @@ def _with_signs(book: Book) -> Book:
         replace(
             chapter,
             title=typed(chapter.title),
-            source=typed(chapter.source),
-            prose=typed(chapter.prose),
             claims=tuple(replace(claim, text=with_signs(claim.text)) for claim in chapter.claims),
         )
         for chapter in book.chapters
@@ -313,7 +312,9 @@ def _table(table: Mapping[str, Any], known: Mapping[str, _Section]) -> list[tupl
         text = statement["text_es"] if spanish else statement["text"]
         where = statement["where_es"] if spanish else statement["where"]
         rows = _rows(statement["rows"], known)
-        found.setdefault(title, []).append((typed(text), where, statement["illustration"] or "", rows))
+        found.setdefault(title, []).append(
+            (prose(text) if text else "", prose(where), statement["illustration"] or "", rows)
+        )
     others = _rows(table.get("others", ()), known)
     if others:
         found.setdefault(str(translate("Other claims")), []).append(("", "", "", others))

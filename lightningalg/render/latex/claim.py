@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lightningalg.render.latex.escape import Tex, escape_text, number, verbatim
+from lightningalg.render.latex.escape import Tex, number, verbatim
 from lightningalg.render.latex.language import translate, translate_many
+from lightningalg.render.latex.prose import prose
 from lightningalg.render.typed import typed
 
 
@@ -20,7 +21,8 @@ class ClaimText:
     claim is that what is ``expected`` does not hold. ``english`` names the
     texts that are English though the article is not: they are quoted as such.
     ``values`` maps a certificate's ``sha256`` to the number that the claim
-    expects of it, where it expects one.
+    expects of it, where it expects one. ``wanted`` has what is expected as
+    finished LaTeX, one text for each formula; without it ``expected`` is printed.
     """
 
     id: str
@@ -34,6 +36,7 @@ class ClaimText:
     differs: bool = False
     english: frozenset[str] = frozenset()
     values: Mapping[str, int | str] = field(default_factory=dict)
+    wanted: tuple[Tex, ...] = ()
 
 
 def status(word: str, count: int = 1) -> str:
@@ -57,21 +60,16 @@ def status(word: str, count: int = 1) -> str:
 
 
 def with_signs(claim: ClaimText) -> ClaimText:
-    """Return a claim whose words have signs for the formulas that were typed in them."""
-    return replace(
-        claim,
-        title=typed(claim.title),
-        statement=typed(claim.statement),
-        source=typed(claim.source),
-        prose=typed(claim.prose),
-        hypotheses=tuple(typed(text) for text in claim.hypotheses),
-    )
+    """Return a claim whose title has signs for the formulas that were typed in it; headings have no more."""
+    return replace(claim, title=typed(claim.title))
 
 
 def printed(claim: ClaimText) -> ClaimText:
     """Return a claim with its foreign words quoted, and what it expects in words."""
     expected = verbatim(claim.expected) if claim.expected else Tex("")
-    if claim.differs:
+    if claim.wanted:
+        expected = Tex("; ".join(claim.wanted))
+    elif claim.differs:
         expected = translate("not %(expected)s", expected=expected)
     values = {sha256: Tex(f"${number(value)}$") for sha256, value in claim.values.items()}
     if claim.differs:
@@ -88,10 +86,10 @@ def _quoted(text: str) -> str:
     r"""Return an English text as a quotation inside another language."""
     if not text.strip():
         return ""
-    return translate("``%(text)s'' (in English)", text=rf"\foreignlanguage{{english}}{{{escape_text(text)}}}")
+    return translate("``%(text)s'' (in English)", text=rf"\foreignlanguage{{english}}{{{prose(text)}}}")
 
 
 def paragraphs(claim: ClaimText) -> tuple[str, ...]:
     """Return the paragraphs of a claim's prose, foreign ones quoted."""
     found = (paragraph for paragraph in claim.prose.split("\n\n") if paragraph.strip())
-    return tuple(_quoted(text) if "prose" in claim.english else text for text in found)
+    return tuple(_quoted(text) if "prose" in claim.english else prose(text) for text in found)

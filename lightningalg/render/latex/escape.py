@@ -219,6 +219,15 @@ def escape_text(text: str) -> Tex:
     words = []
     for word in unicodedata.normalize("NFC", text).split():
         units = [_char(char) for char in word]
+        for place, char in enumerate(word):
+            if char == '"' and (place == 0 or word[place - 1] in "([{"):
+                units[place] = r"\textquotedblleft{}"
+        if len(word) > _LONGEST_WORD and _breaks_by_itself(word):
+            units = [
+                unit + (_BREAK if char in "-_./" else "") for unit, char in zip(units, word, strict=True)
+            ]
+            words.append("".join(units))
+            continue
         widths = [6 if unit.startswith(r"\texttt") else 1 for unit in units]
         if sum(widths) > _LONGEST_WORD:
             places = accumulate(widths)
@@ -228,6 +237,11 @@ def escape_text(text: str) -> Tex:
             ]
         words.append("".join(units))
     return Tex(" ".join(words))
+
+
+def _breaks_by_itself(word: str) -> bool:
+    """Tell whether the parts between a word's separators are short enough for a line."""
+    return max(map(len, re.split(r"[-_./]", word.strip("“”(),;:.")))) <= _LONGEST_WORD
 
 
 def plain_ascii(text: str) -> Tex:
@@ -245,8 +259,21 @@ def plain_latin(text: str) -> Tex:
 
 
 def typewriter(text: str) -> Tex:
-    """Return ``text`` (an id, a seed, a hash) in typewriter type that may break every four characters."""
+    r"""Return ``text`` (an id, a seed, a hash) in typewriter type.
+
+    It may break after its separators, or every four characters where these are far apart.
+
+    Examples
+    --------
+    >>> print(typewriter("rank-one"), typewriter("0ab50635ec27"))
+    \texttt{rank-{}\allowbreak{}one} \texttt{0ab50635ec27}
+    """
     units = [_char(char) if char != " " else r"\ " for char in text]
+    if max(map(len, re.split(r"[-_./]", text))) <= _LONGEST_WORD:
+        last = len(text) - 1
+        broken = (unit + _BREAK if char in "-_./" and i < last else unit
+                  for i, (unit, char) in enumerate(zip(units, text, strict=True)))  # fmt: skip
+        return Tex(r"\texttt{" + "".join(broken) + "}")
     pieces = ["".join(units[i : i + 4]) for i in range(0, len(units), 4)]
     return Tex(r"\texttt{" + _BREAK.join(pieces) + "}")
 

@@ -230,18 +230,40 @@ class Network:
     @property
     def compact(self) -> Tex:
         """The whole network in one breakable text-mode formula."""
+        tokens = rf"; \mbox{{$t={number(self.tokens)}$}}"
         if self.is_attention_chain or self.is_normalized_chain:
-            return Tex(rf"$({self.widths_tex})$; $({self.ranks_tex})$; $t={number(self.tokens)}$")
-        tokens = rf"; $t={number(self.tokens)}$, $d_0={number(self.width)}$" + self._ties
+            return Tex(rf"$({self.widths_tex})$; $({self.ranks_tex})$" + tokens)
+        sized = any(layer.inputs[0] == 0 and layer.type not in (SUM, ACTIVATION) for layer in self.layers)
+        if not sized:  # no operation on the input says how wide it is
+            tokens += rf", \mbox{{$d_0={number(self.width)}$}}"
+        tokens += self._ties
         if self.is_sequence:
             factors = [layer.operator for layer in reversed(self.layers)]
             return Tex("$" + r"\circ\allowbreak ".join(factors) + "$" + tokens)
+        return Tex(", ".join(self._values) + tokens)
+
+    @property
+    def _values(self) -> list[str]:
+        """The values of the layers, for text mode; neighbours with the same operation as one."""
         parts = []
-        for layer in self.layers:
-            one = f"{layer.operator}(X_{{{layer.inputs[0]}}})"
-            value = _sum([(j, str(j)) for j in layer.inputs]) if layer.type == SUM else one
-            parts.append(f"$X_{{{layer.number}}}={value}$")
-        return Tex(", ".join(parts) + tokens)
+        at = 0
+        while at < len(self.layers):
+            layer, end = self.layers[at], at + 1
+            alike = (layer.operator, layer.inputs)
+            while end < len(self.layers) and (self.layers[end].operator, self.layers[end].inputs) == alike:
+                end += 1
+            if layer.type == SUM:
+                end = at + 1
+                value = _sum([(j, str(j)) for j in layer.inputs])
+            else:
+                value = f"{layer.operator}(X_{{{layer.inputs[0]}}})"
+            if end == at + 1:
+                parts.append(f"$X_{{{layer.number}}}={value}$")
+            else:
+                which = rf"{layer.number}\le i\le {self.layers[end - 1].number}"
+                parts.append(rf"$X_i={value}$ \mbox{{$({which})$}}")
+            at = end
+        return parts
 
     @property
     def _ties(self) -> str:

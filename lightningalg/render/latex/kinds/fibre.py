@@ -64,11 +64,11 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> FibreInst
         raise InputError("certificate: not a claim about a fibre")
     widths, ranks, tokens = _sizes(point)
     chain = translate_many(
-        "widths $%(widths)s$, ranks $%(ranks)s$, with $%(tokens)s$ token",
-        "widths $%(widths)s$, ranks $%(ranks)s$, with $%(tokens)s$ tokens",
+        "widths $%(widths)s$, %(ranks)s, with $%(tokens)s$ token",
+        "widths $%(widths)s$, %(ranks)s, with $%(tokens)s$ tokens",
         tokens,
         widths=_list(widths),
-        ranks=_list(ranks),
+        ranks=translate_many("rank $%(ranks)s$", "ranks $%(ranks)s$", len(ranks), ranks=_list(ranks)),
         tokens=_int(tokens),
     )
     subject = translate(_SUBJECTS[point["space"]], chain=chain)
@@ -92,10 +92,17 @@ def _conjugate(virtual: Mapping[str, Any]) -> tuple[Tex, Tex]:
             r"The fibre is irreducible over $\QQ$, of dimension $1$ and degree $4$; over $\CC$ it consists "
             r"of two conjugate curves, and no point is real."
         )
-    proof = translate(
-        r"The form $s$ has rank $2$, and minus a principal $2\times2$ minor of it, not $0$, is no rational "
-        r"square: it has no rational linear factor. Apply \cref{fib:conjugate}."
-    )
+    if virtual["real"]:
+        proof = translate(
+            r"The form $s$ has rank $2$, and $D$, minus a principal $2\times2$ minor of it, is positive and "
+            r"no rational square: $s$ has real linear factors, but no rational ones. "
+            r"Apply \cref{fib:conjugate}."
+        )
+    else:
+        proof = translate(
+            r"The form $s$ has rank $2$, and $D$, minus a principal $2\times2$ minor of it, is negative: $s$ "
+            r"has no real linear factor. Apply \cref{fib:conjugate}."
+        )
     return statement, proof
 
 
@@ -176,6 +183,11 @@ def _components(virtual: Mapping[str, Any]) -> Tex:
             count=_int(n),
             **points,
         )
+    if _number(n) == 1 and virtual["real"] == 1 and virtual["rational"] == 1:
+        return translate(
+            "The fibre in virtual weights is irreducible, with real and rational points; skew parts of "
+            "matrices $M_i$ are free"
+        )
     fibre = translate_many(
         "The fibre in virtual weights has $%(count)s$ irreducible component",
         "The fibre in virtual weights has $%(count)s$ irreducible components",
@@ -233,11 +245,11 @@ def _proof(
     if witness["skew"] is not None:
         sentences.append(
             translate(
-                r"The skew layer is number $%(layer)s$; by \cref{fib:oneskew} it can stand at %(places)s: "
+                r"The skew layer is number $%(layer)s$; by \cref{fib:oneskew} its places are %(places)s; "
                 r"where it is stopped, the certificate has two pairs of vectors at which $\delta_N/B^2$ "
-                r"takes different values. To the other layers applies the following.",
+                r"takes different values. For the other layers:",
                 layer=_int(witness["skew"]["layer"]),
-                places=", ".join(f"${_int(place)}$" for place in witness["skew"]["places"]),
+                places=conjunction([f"${_int(place)}$" for place in witness["skew"]["places"]]),
             )
         )
     sentences.append(_argument(case, witness, virtual))
@@ -256,6 +268,9 @@ def _ranks(witness: Mapping[str, Any]) -> Tex:
     found = ", ".join("$0$" if r == 0 else "$1$" if r == 1 else r"$\ge2$" for r in witness["ranks"])
     rank = {0: "$L=0$", 1: r"$\rk L=1$", 2: r"$\rk L\ge2$"}[witness["rank_L"]]
     zero_forms = [i for i, form in enumerate(witness["forms"], start=1) if form is not True]
+    if not zero_forms and len(witness["ranks"]) == 1:
+        one = {0: "$M_1=0$", 1: r"$\rk M_1=1$", 2: r"$\rk M_1\ge2$"}[witness["ranks"][0]]
+        return translate(r"Here %(one)s, %(rank)s and $q_1\ne0$.", one=one, rank=rank)
     if not zero_forms:
         return translate(
             r"The ranks of $M_1,\dots,M_l$ are %(ranks)s; %(rank)s; all $q_i\ne0$.", ranks=found, rank=rank
@@ -274,8 +289,8 @@ def _argument(case: str, witness: Mapping[str, Any], virtual: Mapping[str, Any])
     if case == "zero":
         return translate(
             r"Apply \cref{fib:zero}. Each condition of \cref{fib:zero} describes an irreducible closed set, "
-            r"a product of varieties of matrices, skew matrices and symmetric parts of bounded rank; its "
-            r"components are those not contained in others."
+            r"a product of varieties of matrices, skew matrices and symmetric parts of bounded rank; the "
+            r"components are those of these sets that no other one contains."
         )
     if case == "line":
         return translate(r"Apply \cref{fib:line}.")

@@ -51,6 +51,11 @@ class FibreInstance:
         return Tex(rf"d={number(self.d)},\ d'={number(self.d_out)},\ a={number(self.a)},\ t={number(self.t)}")
 
     @property
+    def data(self) -> tuple[int, str, str, str]:
+        """What certificates of all weights share that use the same inputs."""
+        return self.d, str(self.nodes), str(self.basis), str(self.determinant)
+
+    @property
     def full_rank_possible(self) -> bool:
         """A can have rank a."""
         return self.a <= self.d
@@ -65,6 +70,12 @@ class FibreInstance:
                 dimension=self.dimension,
             )
         found = translate("a point in $(A,V)$") if self.is_point else translate("all $A$, as $V=0$")
+        if self.is_point and self.orbit:
+            found = translate(
+                r"a point in $(A,V)$, and in $(Q,K,V)$ an orbit of $\mathrm{GL}_{%(rank)s}(\RR)$: "
+                r"not a point",
+                rank=number(self.a),
+            )
         return translate(
             "the fibre of one normalised layer with $%(sizes)s$ through one point is %(found)s",
             sizes=self.sizes,

@@ -43,6 +43,7 @@ class SingularInstance:
     strata: tuple[tuple[Tex, ...], ...]
     sha256: str
     verdict: str
+    smooth: bool = False
 
     kind = "singular-locus"
 
@@ -50,11 +51,18 @@ class SingularInstance:
     def summary(self) -> Tex:
         """What is proved, in one clause."""
         return translate(
-            r"for $(d,d',a)=%(sizes)s$, $\dim Y=%(dimension)s$, the singular points of $Y$ are %(locus)s",
+            r"for $(d,d',a)=%(sizes)s$, $\dim Y=%(dimension)s$, and %(locus)s",
             sizes=self.sizes,
             dimension=self.dimension,
-            locus=self.locus,
+            locus=self.where_singular,
         )
+
+    @property
+    def where_singular(self) -> Tex:
+        """The clause that says which points are singular."""
+        if self.smooth:
+            return translate("$Y$ has no singular points")
+        return translate("the singular points of $Y$ are %(locus)s", locus=self.locus)
 
 
 def read(certificate: Mapping[str, Any], label: int, verdict: str) -> SingularInstance:
@@ -83,6 +91,7 @@ def read(certificate: Mapping[str, Any], label: int, verdict: str) -> SingularIn
         tuple(_row(entry, sizes) for entry in stated),
         certificate["sha256"],
         verdict,
+        not singular,
     )
 
 

@@ -1,0 +1,65 @@
+"""What a claim expects, as its page says it: formulas as MathML, quantities and yes or no in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from lightningalg.claims import claim_kinds
+from lightningalg.errors import InputError, UnsupportedError
+from lightningalg.render.html.mathml import mathml
+from lightningalg.render.html.records import InstanceRow
+from lightningalg.render.latex.quantities import quantity_truths, quantity_words
+from lightningalg.worksheets.formula import Formula
+
+_UNDERSCORE = r"\_"
+_LONG_NAME = re.compile(r"\\mathit\{((?:[A-Za-z0-9]|\\_)+)\}")  # such as fibre_degree, as formulas print it
+
+
+def left_side(relation: str, kind: str, rows: Iterable[InstanceRow]) -> str:
+    r"""Return the left side and the sign in front of what a claim expects, in LaTeX."""
+    sign = r"\ne" if relation == "differs" else r"\le" if kind == "dimension-at-most" else "="
+    known = kind.startswith("dimension") and (
+        any("dimension" in row.facts for row in rows) or kind == "dimension-at-most"
+    )
+    return rf"\dim Y {sign}" if known else ""
+
+
+def yes_or_no(expected: str, kind: str, relation: str) -> str:
+    """Return in LaTeX what is expected of a quantity that is a yes or no, else nothing."""
+    known = claim_kinds().get(kind)
+    answers = quantity_truths().get(known.expected_quantity) if known else None
+    if answers is None or expected not in ("0", "1"):
+        return ""
+    return answers[(expected == "0") != (relation == "differs")]
+
+
+def expected_words(kind: str, relation: str) -> str:
+    """Return in words which quantity is expected, where no sign in the formula says it."""
+    known = claim_kinds().get(kind)
+    words = quantity_words()
+    quantity = "Expected"
+    if known:
+        named = known.expected_quantity
+        quantity = f"Expected {words.get(named, named.replace('_', ' '))}"
+    return f"{quantity}, different from" if relation == "differs" else quantity
+
+
+def check_words(expected: str, relation: str) -> str:
+    """Return what a claim's check is to it."""
+    required = "Also required" if expected else "Required"
+    return f"{required} not to hold" if relation == "differs" else required
+
+
+def formula_mathml(before: str, text: str) -> str:
+    """Return MathML of a worksheet's formula, or nothing if the text is none; long names are words."""
+    if not text:
+        return ""
+    try:
+        latex = _LONG_NAME.sub(
+            lambda name: rf"\text{{{name[1].replace(_UNDERSCORE, ' ')}}}",
+            Formula.parse(text).to_latex(quantity_words(), quantity_truths()),
+        )
+        return mathml(before + latex)
+    except (InputError, UnsupportedError):
+        return ""
