@@ -88,6 +88,8 @@ class _Upper:
     """An upper bound: vector fields, or coefficients that span all, or (neither) the number of parameters."""
 
     value: int
+    #: how many fields were found, also where coefficients do better
+    found: int
     fields: list[ProvedField]
     span: CoefficientSpan | None = None
 
@@ -172,7 +174,7 @@ def rocq_file(
     evidence = _evidence(network, lower, bound.fields)
     missing = None
     if upper is not None and bound.value > upper:
-        missing = _missing(network.parameter_count, upper, len(bound.fields))
+        missing = _missing(network.parameter_count, upper, bound.found)
     text = _render(certificate, name, network, lower, bound, evidence, missing)
     seconds = predicted_seconds(network, evidence.minor, len(text), modulo=bound.method == "fields")
     if seconds > MAX_SECONDS:
@@ -190,8 +192,8 @@ def _upper_bound(network: Network, wanted: int, progress: Progress) -> _Upper:
         progress("coefficients of the output")
         span = coefficient_span(network, n - len(fields) - 1)
         if span is not None:
-            return _Upper(len(span.basis), [], span)
-    return _Upper(n - len(fields), fields)
+            return _Upper(len(span.basis), len(fields), [], span)
+    return _Upper(n - len(fields), len(fields), fields)
 
 
 def _subject(certificate: Mapping[str, Any]) -> tuple[Network, int | None, int | None]:

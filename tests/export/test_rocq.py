@@ -95,6 +95,20 @@ def test_what_is_missing_is_said():
     assert "NOT PROVED HERE" in head and "dimension at most 26" in head and "span 20 of the 22" in head
 
 
+def test_the_better_of_fields_and_coefficients_is_taken():
+    certificate = la.dimension(la.lightning((2, 3), (3,), heads=2)).certificate.to_json()
+    assert certificate["claim"]["value"] == 16  # 18 coefficients, and 36 parameters less 18 fields
+    file = rocq_file(certificate)
+    assert (file.at_least, file.at_most, file.method) == (
+        16,
+        18,
+        "fields",
+    ) and "span 18 of the 20" in file.missing
+    certificate = la.dimension(la.lightning((2, 3), (4,), heads=3)).certificate.to_json()
+    file = rocq_file(certificate)
+    assert (file.at_most, file.method, file.missing) == (18, "coefficients", None)
+
+
 def test_a_bound_without_a_lower_one():
     file = rocq_file(dimension_at_most(la.lightning((2, 2), (1,))).to_json())
     assert (file.at_least, file.at_most, file.fields, file.missing) == (None, 6, 2, None)
@@ -198,7 +212,7 @@ def part_replaced(text: str, start: str, *pairs: tuple[str, str]) -> str:
 CHANGES = {
     "the network": (
         lambda t: changed(t, "Definition network", "attention 2 Q1 K1", "attention 2 K1 K1"),
-        "minor_check",
+        'unify .* with "network"',
     ),
     "its description": (
         lambda t: changed(t, "Definition description", "(Block 0 1 2)", "(Block 2 1 2)"),
