@@ -9,9 +9,9 @@ which files of tests come near an extra; the second, with ``--not-again FILE``, 
 * the code, the tests, the worksheets and the interpreter are those of the first run, byte for byte.
 
 A file comes near an extra if, in the first run, one of its tests or fixtures tried to import a package of an
-extra, asked whether one is installed, looked for an engine's program, made an elimination that numba may
-compile, or started a process in which all that could happen unseen; or if its text names one of them. It is
-measured, not declared: a test that takes up an extra tomorrow is run again tomorrow.
+extra, asked whether one is installed, looked for an engine's program, did so many eliminations that numba
+would have been loaded, or started a process in which all that could happen unseen; or if its text names one
+of them. It is measured, not declared: a test that takes up an extra tomorrow is run again tomorrow.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ WORDS = re.compile(rf"\b({'|'.join(sorted(PACKAGES))}|MissingExtraError)\b")
 QUESTIONS = (
     ("lightningalg.engines.inventory", "find_program"),
     ("lightningalg.engines.programs", "find_program"),
-    ("lightningalg.engines.blocked_engine", "BlockedElimination.__init__"),
+    ("lightningalg.engines.blocked_engine", "_numba_kernels"),
 )
 #: processes in which no extra plays a part: the checker, FLINT's worker, TeX, Rocq, who removes what is left
 HARMLESS = ("verifier.py", "flint_worker", "pdflatex", "pdftotext", "pdffonts", "coqc", "kpsewhich", "git")
@@ -159,7 +159,10 @@ class NotAgain:
     """Leaves tests out of a run."""
 
     def __init__(self, path: Path) -> None:
-        notes = json.loads(path.read_text(encoding="utf-8"))
+        try:
+            notes = json.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise pytest.UsageError(f"--not-again {path}: {error.strerror}") from None
         self.same = notes["state"] == state()
         self.near = notes["near"]
         self.passed = (
@@ -198,4 +201,7 @@ def _call_first(owner: Any, name: str, first: Callable[..., None]) -> None:
         first(*(arguments[1:] if isinstance(given, classmethod) else arguments))
         return inner(*arguments, **options)
 
+    for attribute in ("cache_info", "cache_clear", "cache_parameters"):  # of a function with a cache
+        if hasattr(inner, attribute):
+            setattr(call, attribute, getattr(inner, attribute))
     setattr(owner, name, classmethod(call) if isinstance(given, classmethod) else call)

@@ -46,7 +46,7 @@ ALLOWED: dict[str, tuple[set[str], set[str]]] = {
     **dict.fromkeys(sorted(STUDIES), (CORE, {"numpy"})),
     "claims": (CORE | STUDIES, {"numpy"}),
     "worksheets": (CORE | STUDIES | {"claims", "render"}, {"numpy"}),
-    "export": (CORE, {"numpy", "jinja2"}),
+    "export": (CORE | {"symmetry"}, {"numpy", "jinja2"}),
     "sweeps": (CORE | STUDIES | {"claims", "worksheets"}, {"pebble", "distributed", "pyarrow"}),
     "render": (
         {"errors", "certificates", "temporary"},

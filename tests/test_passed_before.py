@@ -11,16 +11,17 @@ import pytest
 
 from .passed_before import ROOT, state
 
+#: their names are the order in which they run: after many eliminations numba would be there for all others
 FILES = {
     "plain": "def test_a(): pass\ndef test_b(): assert 1 + 1 == 2\n",
     "imports": "def test_a():\n    try: __import__('athe' + 'ris')\n    except ImportError: pass\n",
     "asks": "from importlib.metadata import version\ndef test_a():\n"
     "    try: version('pass' + 'agemath-msolve')\n    except ImportError: pass\n",
     "finds": "from lightningalg.engines.programs import is_installed\ndef test_a(): is_installed('msolve')\n",
-    "chooses": "def test_a():\n    from lightningalg.engines.choose import linear_algebra\n"
-    "    linear_algebra(1000, 1000)\n",
-    "small": "def test_a():\n    from lightningalg.engines.choose import linear_algebra\n"
-    "    linear_algebra(9, 9)\n",
+    "eliminates": "def test_a():\n    from lightningalg.engines.blocked_engine import _KernelChoice\n"
+    "    _KernelChoice().kernels(10**6, 10**6)\n",
+    "a_few": "def test_a():\n    from lightningalg.engines.blocked_engine import _KernelChoice\n"
+    "    _KernelChoice().kernels(9, 9)\n",
     "starts": "import subprocess, sys\ndef test_a(): subprocess.run([sys.executable, '-c', ''])\n"
     "def test_b(): pass\n",
     "checks": "import subprocess, sys\nfrom lightningalg import verifier\n"
@@ -34,7 +35,7 @@ FILES = {
 LEFT_OUT = {
     "plain::test_a",
     "plain::test_b",
-    "small::test_a",
+    "a_few::test_a",
     "checks::test_a",
     "bare::test_a",
     "skips::test_b",

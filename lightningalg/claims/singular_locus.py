@@ -59,6 +59,7 @@ class SingularLocusClaim(AbstractClaim):
         "dimension": "dimension of Y",
         "strata": "number of strata of Y, the point 0 included",
         "singular_strata": "number of strata of singular points",
+        "not_immersed": "number of strata with rk A rk V >= 2 where (V, A) -> Y is not shown an immersion",
         "rank_product_at_most_one": "1 if the singular points are exactly those with rk A rk V <= 1, else 0",
         "as_in_math": "1 if they are those of MATH.md section 3, else 0",
     }
@@ -70,10 +71,13 @@ class SingularLocusClaim(AbstractClaim):
         claim = certificate["claim"]
         layer = layer_of(certificate)
         stated = [stratum.to_json() for stratum in stated_locus(layer)]
+        strata = certificate["witness"]["strata"]
+        above = [entry for entry in strata if entry["stratum"][0] * entry["stratum"][1] >= 2]
         return {
             "dimension": claim["dimension"],
             "strata": len(claim["singular"]) + len(claim["smooth"]),
             "singular_strata": len(claim["singular"]),
+            "not_immersed": sum(entry["argument"] != "immersion" for entry in above),
             "rank_product_at_most_one": int(claim["rank_product_at_most_one"]),
             "as_in_math": int(claim["singular"] == stated),
         }

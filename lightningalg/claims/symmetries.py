@@ -143,6 +143,7 @@ class SymmetriesClaim(AbstractClaim):
         "kernel": "dimension of that kernel, where they fill it",
         "unexplained": "0 where they fill it: there are no further continuous symmetries",
         "factors": "number of factors gl, so(a,a) and tori, where the algebra is their product",
+        "orthogonal": "sum of the a of its factors so(a,a), where the algebra is such a product",
     }
 
     def certify(self, subject: Network, *, seed: str) -> Certificate:
@@ -150,12 +151,14 @@ class SymmetriesClaim(AbstractClaim):
 
     def quantities(self, certificate: Mapping[str, Any]) -> dict[str, int | None]:
         claim = certificate["claim"]
-        fills = claim["relation"] == FILLS
+        fills, factors = claim["relation"] == FILLS, claim["factors"]
+        own = [] if factors is None else [f["size"] for f in factors if f["algebra"] == "so"]
         return {
             "parameters": network_from_table(certificate["network"]).parameter_count,
             "fields": claim["fields"],
             "directions": claim["rank"],
             "kernel": claim["rank"] if fills else None,
             "unexplained": 0 if fills else None,
-            "factors": None if claim["factors"] is None else len(claim["factors"]),
+            "factors": None if factors is None else len(factors),
+            "orthogonal": None if factors is None else sum(own),
         }

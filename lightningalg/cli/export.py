@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +11,9 @@ from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, write_atomically
 from lightningalg.cli.options import Progress, echo_json
 from lightningalg.errors import InputError
+
+if TYPE_CHECKING:
+    from lightningalg.export.rocq import RocqFile
 
 
 @click.command(
@@ -21,20 +25,29 @@ from lightningalg.errors import InputError
 def command(file: str, out: str, as_json: bool) -> int:
     """Write a dimension certificate as a file for Rocq (Coq), a second and independent checker.
 
-    The file has everything: dual numbers, the network, the point and inputs, the statements and their
-    proofs. It proves the lower bound: the gradients of as many output functionals are linearly independent.
-    For one small head it also proves the upper one: vector fields along which the network does not change.
-    Check it with "coqc F.v" (Debian package coq); a dimension of 25 takes half a minute.
+    The file has everything: the network over dual numbers, the point and the inputs, the statements and
+    their proofs, without axioms. Check it with "coqc F.v" (Debian package coq). Two statements:
+
+    \b
+    * at least r: gradients of r output entries are linearly independent;
+    * at most v: any v + 1 gradients are linearly dependent. Here v = n - k for
+      k vector fields on the n parameters along which the network does not
+      change, or the number of coefficients of an output that fills its space.
+
+    Whatever argument the certificate has for its upper bound, the file has one of these, which this command
+    finds by itself. Where they do not reach the certificate's number, the file proves a larger v, and the
+    command and the file's heading say what is missing. Accepted are networks of attention without softmax,
+    linear layers, biases, entrywise powers and sums.
 
     \b
     Example:
-      lightningalg dimension --widths 2,2 --ranks 1 --out cert.json
+      lightningalg dimension --widths 3,2,3 --ranks 2,2 --out cert.json
       lightningalg export cert.json --out cert.v
       coqc cert.v
     """
     if Path(out).suffix != ".v":
         raise click.UsageError(f"--out {out!r}: the name must end in .v")
-    Progress("verifying the certificate, then writing the file")
+    progress = Progress("verifying the certificate")
     path = Path(file)
     (answer,) = check_files([path])
     if answer["verdict"] == "invalid":
@@ -43,11 +56,41 @@ def command(file: str, out: str, as_json: bool) -> int:
     if answer["verdict"] != "valid":
         raise InputError(f"{path} is {explain(answer)}; there is nothing to export")
     certificate = read_certificate(path)
-    from lightningalg.export.rocq import export_rocq
+    from lightningalg.export.rocq import rocq_file
 
-    write_atomically(Path(out), export_rocq(certificate, name=Path(out).name))
+    made = rocq_file(certificate, name=Path(out).name, progress=progress)
+    write_atomically(Path(out), made.text)
     if as_json:
-        echo_json({"certificate": certificate["sha256"], "written": out})
+        echo_json(_summary(certificate["sha256"], out, made))
     else:
-        click.echo(f"wrote {out}; check it with: coqc {out}")
+        click.echo("\n".join(_lines(out, made)))
     return 0
+
+
+def _summary(sha256: str, out: str, made: RocqFile) -> dict[str, Any]:
+    return {
+        "certificate": sha256,
+        "written": out,
+        "at_least": made.at_least,
+        "at_most": made.at_most,
+        "method": made.method,
+        "fields": made.fields,
+        "missing": made.missing,
+        "predicted_seconds": round(made.seconds),
+    }
+
+
+def _lines(out: str, made: RocqFile) -> list[str]:
+    lines = [f"wrote {out}"]
+    if made.at_least is not None:
+        lines.append(f"  proves: dimension at least {made.at_least} (gradients of as many output entries)")
+    reasons = {
+        "fields": f"by {made.fields} vector fields along which nothing changes",
+        "coefficients": "coefficients of the output",
+        "parameters": "the number of parameters",
+    }
+    why = reasons[made.method]
+    lines.append(f"  proves: dimension at most {made.at_most} ({why})")
+    if made.missing is not None:
+        lines.append(f"  not in the file: {made.missing}")
+    return [*lines, f"check it with: coqc {out}   (about {made.seconds:.0f} s)"]

@@ -1,10 +1,9 @@
-"""Panels and updates compiled whole, with their matrix products by direct calls of BLAS.
+"""Panels and updates as compiled code, with their matrix products by direct calls of BLAS.
 
 A panel is some hundred products of a few microseconds each, and numpy's way to
-``dgemm`` costs as much again; here one call of compiled code, without the
-interpreter lock, factors a panel or updates a range of columns. The steps and
-their exactness are those of :mod:`blocked_elimination`, whose Python versions
-run where numba or a BLAS that can be called is missing.
+``dgemm`` costs as much again. :mod:`blocked_schedule` calls these functions; the steps
+are those of :mod:`blocked_panels`, which runs where numba or a BLAS that can be
+called is missing. Why they are exact is in :mod:`blocked_field`.
 
 Import this module only where numba is wanted.
 """
@@ -19,7 +18,15 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from lightningalg.engines.blocked_kernels import copy_row, factor_base, jit, reduce_row, subtract_reduced
+from lightningalg.engines.blocked_kernels import (
+    copy_row,
+    factor_base,
+    inverse_modulo,
+    is_increasing,
+    jit,
+    reduce_row,
+    subtract_reduced,
+)
 
 # The numbers that stand for row-major order and for the two ways to read a factor in cblas.h.
 _ROW_MAJOR = 101
@@ -28,6 +35,9 @@ _TRANSPOSED = 112
 
 # Rows of the triangular inverse multiplied at a time, without most of the zeros right of them.
 _TRIANGLE_STEP = 32
+
+# Rows whose multipliers are formed and reduced at a time.
+_CHUNK = 480
 
 
 @intrinsic
@@ -58,16 +68,17 @@ def _call_dgemm(context, builder, signature, arguments):
 
 @jit
 def factor_panel(
-    address, block, panel, lower, inverse, order, pivots, memory, base, small, prime, reciprocal
-):
-    """Load ``block`` transposed into ``panel``, eliminate its columns, return the number of pivots.
+    address, work, top, first, stop, panel, lower, inverse, order, pivots, memory, base, small,
+    prime, reciprocal,
+):  # fmt: skip
+    """Load ``work[top:, first:stop]`` transposed, eliminate these columns, return the number of pivots.
 
     Parameters
     ----------
     address
         Where ``cblas_dgemm`` is.
-    block
-        float32 ``(rows, width)``.
+    work
+        float32, C-contiguous.
     panel, lower, inverse, order, pivots
         As for ``blocked_field.factor_base``.
     memory
@@ -79,30 +90,42 @@ def factor_panel(
 
     Notes
     -----
-    The recursion of ``blocked_elimination.Panel``, from the leaves up: ``starts``
+    The recursion of ``blocked_panels.Panel``, from the leaves up: ``starts``
     are the numbers of the first pivots of the segments whose inverses are ready,
-    and segments merge like the digits of a binary counter.
+    and segments merge like the digits of a binary counter. Columns get the
+    products of several segments before they are reduced, which ``blocked_field`` allows.
     """
     width = panel.shape[0]
-    _load_transposed(block, panel)
+    _load_transposed(work, top, first, panel)
     for k in range(width):
         for j in range(width):
             inverse[k, j] = 0.0
+    increasing = is_increasing(order, 0)
     starts = np.zeros(width + 2, dtype=np.int64)
     segments, done = starts[0], starts[0]  # not the literal 0, for which all would be compiled again
-    for number, first in enumerate(range(0, width, base)):
-        stop = min(first + base, width)
-        done += factor_base(panel, first, stop, lower, inverse, done, order, pivots, prime, reciprocal)
+    for number, begin in enumerate(range(0, width, base)):
+        end = min(begin + base, width)
+        for c in range(begin, end):
+            reduce_row(panel[c, done:], prime, reciprocal)
+        new = 0
+        if increasing:
+            new = _factor_in_place(
+                address, panel, begin, end, lower, inverse, done, pivots, memory, prime, reciprocal
+            )
+        if new == 0:
+            new = factor_base(panel, begin, end, lower, inverse, done, order, pivots, prime, reciprocal)
+            increasing = is_increasing(order, done + new)
+        done += new
         segments += 1
         starts[segments] = done
         size, rest = base, number + 1
         while rest % 2 == 0:
             segments = _merge(address, lower, inverse, starts, segments, memory, prime, reciprocal)
             size, rest = 2 * size, rest // 2
-        if stop < width:
-            until = min(stop + size, width)
-            begin = starts[segments - 1]
-            _apply(address, panel, lower, inverse, begin, done, stop, until, memory, small, prime, reciprocal)
+        if end < width:
+            until = min(end + size, width)
+            known = starts[segments - 1]
+            _apply(address, panel, lower, inverse, known, done, end, until, memory, small, prime, reciprocal)
     while segments > 1:
         segments = _merge(address, lower, inverse, starts, segments, memory, prime, reciprocal)
     return done
@@ -110,9 +133,8 @@ def factor_panel(
 
 @jit
 def update_columns(
-    address, work, top, first, stop, to, source, lower, inverse, rank, keep, memory, height, tile,
-    prime, reciprocal,
-):  # fmt: skip
+    address, work, top, first, stop, to, source, lower, inverse, rank, keep, memory, height, prime, reciprocal
+):
     """Apply the pivots of a panel to columns ``first .. stop-1`` of ``work[top:]``.
 
     Parameters
@@ -126,25 +148,23 @@ def update_columns(
     keep
         Whether the rows of the pivots are wanted.
     memory
-        float64, ``(2 * rank + height) * (stop - first)``.
-    height, tile
-        Rows and columns of a product formed and reduced at a time.
+        float64, ``(2 * rank + max(height, len(to))) * (stop - first)``.
+    height
+        Rows of a product formed and reduced at a time.
     """
     width = stop - first
-    _move_rows(work, top, first, stop, to, source)
+    _move_rows(work, top, first, stop, to, source, memory)
     size = rank * width
     known = memory[:size].reshape(rank, width)
     pivot_rows = memory[size : 2 * size].reshape(rank, width)
     for k in range(rank):
         copy_row(known[k], work[top + k, first:stop])
-    for c in range(0, width, tile):
-        across = min(tile, width - c)
-        for i in range(0, rank, _TRIANGLE_STEP):
-            j = min(i + _TRIANGLE_STEP, rank)
-            _dgemm(
-                address, _PLAIN, _PLAIN, j - i, across, j,
-                1.0, inverse[i:], inverse.shape[1], known[:, c:], width, 0.0, pivot_rows[i:, c:], width,
-            )  # fmt: skip
+    for i in range(0, rank, _TRIANGLE_STEP):
+        j = min(i + _TRIANGLE_STEP, rank)
+        _dgemm(
+            address, _PLAIN, _PLAIN, j - i, width, j,
+            1.0, inverse[i:], inverse.shape[1], known, width, 0.0, pivot_rows[i:], width,
+        )  # fmt: skip
     for k in range(rank):
         reduce_row(pivot_rows[k], prime, reciprocal)
         if keep:
@@ -152,14 +172,93 @@ def update_columns(
     rows = lower.shape[1] - rank
     for start in range(0, rows, height):
         count = min(height, rows - start)
-        for c in range(0, width, tile):
-            across = min(tile, width - c)
-            product = memory[2 * size : 2 * size + count * across].reshape(count, across)
-            _dgemm(
-                address, _TRANSPOSED, _PLAIN, count, across, rank,
-                1.0, lower[:, rank + start :], lower.shape[1], pivot_rows[:, c:], width, 0.0, product, across,
-            )  # fmt: skip
-            subtract_reduced(work, top + rank + start, first + c, product, prime, reciprocal)
+        product = memory[2 * size : 2 * size + count * width].reshape(count, width)
+        _dgemm(
+            address, _TRANSPOSED, _PLAIN, count, width, rank,
+            1.0, lower[:, rank + start :], lower.shape[1], pivot_rows, width, 0.0, product, width,
+        )  # fmt: skip
+        subtract_reduced(work, top + rank + start, first, product, prime, reciprocal)
+
+
+@jit
+def _factor_in_place(address, panel, first, stop, lower, inverse, done, pivots, memory, prime, reciprocal):
+    """Do what ``factor_base`` does where the next rows, unmoved, hold the pivots; return how many, or 0.
+
+    That is the case of almost all matrices: the square of these rows and columns
+    is ``L U``. The multipliers of all other rows are their entries times the inverse of
+    ``U``: one product, and one reduction instead of two.
+    """
+    size, rows = stop - first, panel.shape[1]
+    after = done + size
+    if after > rows:
+        return 0
+    square = memory[: size * size].reshape(size, size)
+    for i in range(size):
+        for j in range(size):
+            square[i, j] = panel[first + j, done + i]
+    scales = memory[size * size : size * size + size]
+    if not _factor_square(square, scales, prime, reciprocal):
+        return 0
+    upper = memory[size * size + size : 2 * size * size + size].reshape(size, size)
+    _invert_square(square, scales, inverse, done, upper, prime, reciprocal)
+    for k in range(size):
+        pivots[done + k] = first + k
+        for i in range(k + 1):
+            panel[first + k, done + i] = square[i, k]
+        for i in range(k + 1, size):
+            lower[done + k, done + i] = square[i, k]
+    for start in range(after, rows, _CHUNK):
+        count = min(_CHUNK, rows - start)
+        _dgemm(
+            address, _PLAIN, _PLAIN, size, count, size,
+            1.0, upper, size, panel[first:, start:], rows, 0.0, lower[done:, start:], rows,
+        )  # fmt: skip
+        for k in range(done, after):
+            reduce_row(lower[k, start : start + count], prime, reciprocal)
+    return size
+
+
+@jit
+def _factor_square(square, scales, prime, reciprocal):
+    """Factor a small matrix into ``L U`` in place, without moving rows; return whether that is possible.
+
+    ``scales`` receives the inverses of the pivots.
+    """
+    size = square.shape[0]
+    for k in range(size):
+        row = square[k]
+        if row[k] == 0.0:
+            return False
+        scale = inverse_modulo(row[k], prime)
+        scales[k] = scale
+        for i in range(k + 1, size):
+            other = square[i]
+            v = other[k] * scale
+            factor = v - np.rint(v * reciprocal) * prime
+            other[k] = factor
+            for j in range(k + 1, size):
+                v = other[j] - factor * row[j]
+                other[j] = v - np.rint(v * reciprocal) * prime
+    return True
+
+
+@jit
+def _invert_square(square, scales, inverse, done, upper, prime, reciprocal):
+    """Invert ``L`` and ``U``, the second transposed into ``upper``."""
+    size = square.shape[0]
+    for k in range(size):
+        for j in range(k):
+            v, w = 0.0, 0.0
+            for i in range(j, k):
+                v -= square[k, i] * inverse[done + i, done + j]
+                w -= square[i, k] * upper[i, j]
+            inverse[done + k, done + j] = v - np.rint(v * reciprocal) * prime
+            w -= np.rint(w * reciprocal) * prime
+            w *= scales[k]
+            upper[k, j] = w - np.rint(w * reciprocal) * prime
+            upper[j, k] = 0.0
+        inverse[done + k, done + k] = 1.0
+        upper[k, k] = scales[k]
 
 
 @jit
@@ -169,6 +268,8 @@ def _apply(address, panel, lower, inverse, begin, done, first, stop, memory, sma
     if new == 0:
         return
     multiples = memory[: columns * new].reshape(columns, new)
+    for c in range(first, stop):
+        reduce_row(panel[c, begin:done], prime, reciprocal)
     _dgemm(
         address, _PLAIN, _TRANSPOSED, columns, new, new,
         1.0, panel[first:, begin:], rows, inverse[begin:, begin:], inverse.shape[1], 0.0, multiples, new,
@@ -185,8 +286,6 @@ def _apply(address, panel, lower, inverse, begin, done, first, stop, memory, sma
             address, _PLAIN, _PLAIN, columns, count, new,
             -1.0, multiples, new, lower[begin:, start:], rows, 1.0, panel[first:, start:], rows,
         )  # fmt: skip
-        for c in range(first, stop):
-            reduce_row(panel[c, start : start + count], prime, reciprocal)
 
 
 @jit
@@ -213,28 +312,26 @@ def _merge(address, lower, inverse, starts, segments, memory, prime, reciprocal)
 
 
 @jit
-def _load_transposed(block, panel):
-    """Copy ``block`` transposed: eight rows at a time, so that both sides use whole cache lines."""
-    rows, width = block.shape
+def _load_transposed(work, top, first, panel):
+    """Copy a block transposed: eight rows at a time, so that both sides use whole cache lines."""
+    width, rows = panel.shape
     whole = rows // 8 * 8
     for i in range(0, whole, 8):
-        a, b, c, d = block[i], block[i + 1], block[i + 2], block[i + 3]
-        e, f, g, h = block[i + 4], block[i + 5], block[i + 6], block[i + 7]
+        a, b, c, d = work[top + i], work[top + i + 1], work[top + i + 2], work[top + i + 3]
+        e, f, g, h = work[top + i + 4], work[top + i + 5], work[top + i + 6], work[top + i + 7]
         for j in range(width):
-            piece = panel[j, i : i + 8]
-            piece[0], piece[1], piece[2], piece[3] = a[j], b[j], c[j], d[j]
-            piece[4], piece[5], piece[6], piece[7] = e[j], f[j], g[j], h[j]
+            piece, k = panel[j, i : i + 8], first + j
+            piece[0], piece[1], piece[2], piece[3] = a[k], b[k], c[k], d[k]
+            piece[4], piece[5], piece[6], piece[7] = e[k], f[k], g[k], h[k]
     for i in range(whole, rows):
         for j in range(width):
-            panel[j, i] = block[i, j]
+            panel[j, i] = work[top + i, first + j]
 
 
 @jit
-def _move_rows(work, top, first, stop, to, source):
-    if to.shape[0] == 0:
-        return
-    moved = np.empty((to.shape[0], stop - first), dtype=np.float32)
+def _move_rows(work, top, first, stop, to, source, memory):
+    width = stop - first
     for i in range(to.shape[0]):
-        copy_row(moved[i], work[top + source[i], first:stop])
+        copy_row(memory[i * width : (i + 1) * width], work[top + source[i], first:stop])
     for i in range(to.shape[0]):
-        copy_row(work[top + to[i], first:stop], moved[i])
+        copy_row(work[top + to[i], first:stop], memory[i * width : (i + 1) * width])

@@ -203,17 +203,24 @@ def _unit_upper_inverse(strict: np.ndarray, field: Field) -> np.ndarray:
     return inverse
 
 
-def working_copy(matrix: np.ndarray, arithmetic: Arithmetic, overwrite: bool = False) -> np.ndarray:
-    """Return the centred residues of ``matrix`` as C-contiguous float32: a copy, or ``matrix`` itself."""
+def working_array(
+    matrix: np.ndarray, arithmetic: Arithmetic, overwrite: bool = False
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return a C-contiguous float32 array for the centred residues of ``matrix``, and its source.
+
+    The source is ``None`` if the array is filled; otherwise ``eliminate_compiled`` fills it from there.
+    """
     flags = matrix.flags
-    plain = matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable
+    plain = matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable and flags.aligned
     if overwrite and plain:
         centred_into(matrix, matrix, arithmetic.field.prime)
-        return matrix
+        return matrix, None
     work = arithmetic.arena.array(matrix.shape, np.float32)
+    if plain and arithmetic.kernels.direct is not None:
+        return work, matrix
     if not (plain and _copied(matrix, work, arithmetic)):
         centred_into(work, matrix, arithmetic.field.prime)
-    return work
+    return work, None
 
 
 def _copied(matrix: np.ndarray, work: np.ndarray, arithmetic: Arithmetic) -> bool:

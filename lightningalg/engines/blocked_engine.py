@@ -7,7 +7,8 @@ eliminated in blocks. A block is copied, transposed, to float64 and factored
 recursively down to a few columns; the rest of the matrix then changes by one
 matrix product, formed tile by tile and reduced modulo p while it is in cache.
 With look-ahead: the next block changes first and is factored by one thread,
-while the others change the rest.
+while the others change the rest. Where numba and OpenBLAS are there, one compiled
+function does all of this (``blocked_schedule``), otherwise ``blocked_elimination``.
 
 The pivot of a column is the non-zero entry whose row came first in the input.
 Hence a row is only ever subtracted from rows that came after it: the input is
@@ -32,13 +33,14 @@ import numpy as np
 
 from lightningalg.engines.base import AbstractLinearAlgebra, Minor, RankProfile
 from lightningalg.engines.blocked_arithmetic import Arithmetic
+from lightningalg.engines.blocked_compiled import eliminate_compiled
 from lightningalg.engines.blocked_elimination import (
     BlockSizes,
     Echelon,
     eliminate,
     has_nonzero,
     solve_triangle,
-    working_copy,
+    working_array,
 )
 from lightningalg.engines.blocked_field import NUMPY_KERNELS, Direct, Field, Kernels
 from lightningalg.engines.blocked_panels import scratch_size
@@ -76,9 +78,9 @@ def _numba_kernels() -> Kernels | None:
         return None
     address, direct = BLAS_LIMIT.dgemm(), None
     if address is not None:
-        from lightningalg.engines import blocked_direct as whole
+        from lightningalg.engines import blocked_schedule as schedule
 
-        direct = Direct(address, whole.factor_panel, whole.update_columns, base=8)
+        direct = Direct(address, schedule.lead, schedule.help_leader, base=8)
     loops = (compiled.factor_base, compiled.subtract_reduced, compiled.reduce_columns)
     return Kernels("numba", *loops, base=32, copy_residues=compiled.copy_residues, direct=direct)
 
@@ -129,9 +131,9 @@ class BlockedElimination(AbstractLinearAlgebra):
     Notes
     -----
     Memory for an ``m x n`` matrix, beside the input: ``4 m n`` bytes, plus
-    ``24 m b`` bytes for blocks of ``b = 256`` columns, plus at most 6 MB for
+    ``32 m b`` bytes for blocks of ``b = 256`` columns, plus at most 6 MB for
     each thread, plus 16 MB kept for the next call. With ``overwrite=True`` a C-contiguous float32 matrix is
-    destroyed instead of copied, which leaves only the blocks: 33 MB for a
+    destroyed instead of copied, which leaves only the blocks: 44 MB for a
     5408 x 9963 matrix of 216 MB. ``nullspace`` and ``solve`` need the
     triangle of the pivot columns and the result on top.
 
@@ -175,7 +177,10 @@ class BlockedElimination(AbstractLinearAlgebra):
 
     def rank(self, matrix: np.ndarray, prime: int, *, overwrite: bool = False) -> int:
         """Return the rank of ``matrix`` over GF(``prime``); see the class for memory and ``overwrite``."""
-        return self.rank_profile(matrix, prime, overwrite=overwrite).rank
+        p, array = self._checked_prime(prime), checked_array(matrix)
+        with self._arithmetic(p, array.shape) as arithmetic:
+            work, source = working_array(array, arithmetic, overwrite)
+            return self._eliminate(work, array.shape[1], arithmetic, source=source).rank
 
     def rank_profile(self, matrix: np.ndarray, prime: int, *, overwrite: bool = False) -> RankProfile:
         """Return rank, row and column rank profile over GF(``prime``), from one elimination.
@@ -184,8 +189,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         """
         p, array = self._checked_prime(prime), checked_array(matrix)
         with self._arithmetic(p, array.shape) as arithmetic:
-            work = working_copy(array, arithmetic, overwrite)
-            return self._eliminate(work, array.shape[1], arithmetic).profile
+            work, source = working_array(array, arithmetic, overwrite)
+            return self._eliminate(work, array.shape[1], arithmetic, source=source).profile
 
     def minor(self, matrix: np.ndarray, prime: int, *, overwrite: bool = False) -> Minor:
         """Return the rank profiles with the determinant of the minor on them, from one elimination.
@@ -194,8 +199,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         """
         p, array = self._checked_prime(prime), checked_array(matrix)
         with self._arithmetic(p, array.shape) as arithmetic:
-            work = working_copy(array, arithmetic, overwrite)
-            echelon = self._eliminate(work, array.shape[1], arithmetic)
+            work, source = working_array(array, arithmetic, overwrite)
+            echelon = self._eliminate(work, array.shape[1], arithmetic, source=source)
         return Minor(echelon.profile, echelon.minor_determinant(p))
 
     def determinant(self, matrix: np.ndarray, prime: int) -> int:
@@ -212,8 +217,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         p, array = self._checked_prime(prime), checked_array(matrix)
         columns = array.shape[1]
         with self._arithmetic(p, array.shape) as arithmetic:
-            work = working_copy(array, arithmetic)
-            echelon = self._eliminate(work, columns, arithmetic, echelon=True)
+            work, source = working_array(array, arithmetic)
+            echelon = self._eliminate(work, columns, arithmetic, echelon=True, source=source)
             free = np.setdiff1d(np.arange(columns), echelon.columns)
             dependent = self._back_substitute(echelon, free, arithmetic)
         basis = np.zeros((columns, free.size), dtype=np.int64)
@@ -275,9 +280,17 @@ class BlockedElimination(AbstractLinearAlgebra):
         return BlockSizes(narrow, wide, _WIDE_FROM, self._base)
 
     def _eliminate(
-        self, work: np.ndarray, width: int, arithmetic: Arithmetic, echelon: bool = False
+        self,
+        work: np.ndarray,
+        width: int,
+        arithmetic: Arithmetic,
+        echelon: bool = False,
+        source: np.ndarray | None = None,
     ) -> Echelon:
-        return eliminate(work, width, arithmetic, self._block_sizes(arithmetic.field), echelon)
+        sizes = self._block_sizes(arithmetic.field)
+        if arithmetic.kernels.direct is None:
+            return eliminate(work, width, arithmetic, sizes, echelon)
+        return eliminate_compiled(work, source, width, arithmetic, sizes, echelon)
 
     def _back_substitute(self, echelon: Echelon, columns: np.ndarray, arithmetic: Arithmetic) -> np.ndarray:
         """Return ``T^-1 R`` as int64: ``T`` the triangle of the pivot columns, ``R`` these columns."""

@@ -11,6 +11,9 @@ inner dimension at most ``K = Field.depth``, the largest with
   below ``2**53``: float64 represents it, so no addition rounds. (This needs a
   BLAS that adds and multiplies the given numbers; one that used Strassen's
   formulas for dgemm would need a smaller ``K``. None in use does.)
+* Compiled panels subtract the products of one pivot block after another from a
+  column and reduce it once, when it becomes part of such a block itself: the sum
+  then has one term for each earlier pivot of the panel, and a panel has at most ``K`` columns.
 * Reduction ``v - rint(v * reciprocal) * p`` for an integer ``|v| <= 2**53 - p``.
   Two roundings put ``v * reciprocal`` within ``|v/p| (2**-52 + 2**-106)`` of
   ``v/p``, so the result has size below ``p/2 + 2`` (and at most ``p/2`` if
@@ -55,11 +58,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """Panels and updates compiled whole (``blocked_direct``), with the address of the BLAS they call."""
+    """The parts of compiled eliminations (``blocked_schedule``), with the address of the BLAS they call."""
 
     dgemm: int
-    factor_panel: Callable[..., int]
-    update_columns: Callable[..., None]
+    lead: Callable[..., bool]
+    help_leader: Callable[..., None]
     base: int  # as in Kernels
 
 

@@ -40,7 +40,7 @@ def factor_base(panel, first, stop, lower, inverse, done, order, pivots, prime, 
     """Eliminate columns ``first .. stop-1`` of a panel; see ``blocked_field.factor_base``."""
     known = np.empty(stop - first)
     new = done
-    increasing = _is_increasing(order, new)
+    increasing = is_increasing(order, new)
     for c in range(first, stop):
         column = panel[c]
         if new > done:
@@ -142,7 +142,7 @@ def _subtract_multiples(piece, lower, start, done, new, known):
 
 
 @jit
-def _is_increasing(order, start):
+def is_increasing(order, start):
     descents = 0
     for i in range(start, order.shape[0] - 1):  # without a branch, so that it vectorises
         descents += order[i] > order[i + 1]
@@ -185,7 +185,7 @@ def _swap(panel, lower, order, i, new):
 @jit
 def _append_pivot(column, done, new, lower, inverse, prime, reciprocal):
     """Store the multipliers of pivot ``new``, and extend the inverse by its row."""
-    scale = _inverse_modulo(column[new], prime)
+    scale = inverse_modulo(column[new], prime)
     values, multipliers = column[new + 1 :], lower[new, new + 1 :]
     for i in range(values.shape[0]):
         v = values[i] * scale
@@ -199,7 +199,7 @@ def _append_pivot(column, done, new, lower, inverse, prime, reciprocal):
 
 
 @jit
-def _inverse_modulo(value, prime):
+def inverse_modulo(value, prime):
     """Return the centred inverse of ``value`` modulo ``prime``, by Euclid's algorithm."""
     r0, r1 = np.int64(prime), np.int64(value) % np.int64(prime)
     s0, s1 = np.int64(0), np.int64(1)

@@ -5,14 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from lightningalg.engines.blocked_arithmetic import TILE_COLUMNS, TILE_ROWS, Arithmetic
-from lightningalg.engines.blocked_field import Direct, Kernels
+from lightningalg.engines.blocked_field import Kernels
 
 # Rows of a triangular factor multiplied at a time, without the zeros to the right of them.
 _TRIANGLE_STEP = 64
-
-# OpenBLAS forms a product of at most a million multiplications without packing the factors,
-# on processors with AVX-512 a fifth faster than a large one: tiles are kept below that.
-_SMALL_PRODUCT = 1_000_000
 
 
 #: for columns, multipliers and the inverse of their triangle, allocated once for the widest block
@@ -134,52 +130,15 @@ class Panel:
         np.negative(corner, out=self._inverse[under, upper])
 
 
-class DirectPanel(Panel):
-    """The same, compiled whole: see ``blocked_direct``."""
-
-    widest_piece = 256
-
-    def __init__(self, arithmetic: Arithmetic, memory: PanelMemory, base: int, direct: Direct) -> None:
-        super().__init__(arithmetic, memory, base)
-        self._direct = direct
-        self._multiples = np.empty(self._inverse.size)
-
-    def update(self, work: np.ndarray, top: int, first: int, stop: int, keep: bool) -> None:
-        """Apply the pivots, as ``Panel.update``."""
-        tile = 128 if self.rank <= 128 else 64
-        height = min(max(_SMALL_PRODUCT // (tile * self.rank) // 8 * 8, 16), TILE_ROWS)
-        scratch = self._arithmetic.workers.scratch((2 * self.rank + height) * (stop - first))
-        self._direct.update_columns(
-            self._direct.dgemm, work, top, first, stop, *self._moves, self.lower, self._inverse, self.rank,
-            keep, scratch, height, tile, *self._arithmetic.field.constants,
-        )  # fmt: skip
-
-    def _eliminate(self, block: np.ndarray, order: np.ndarray) -> int:
-        if len(block) == 1:  # a single row is contiguous however it is cut
-            return super()._eliminate(block, order)
-        if block.flags.c_contiguous:
-            # for numba a whole matrix has another type than a part: all would be compiled again
-            wider = np.empty((block.shape[0] + 1, block.shape[1] + 1), dtype=block.dtype)
-            wider[:-1, :-1] = block
-            block = wider[:-1, :-1]
-        return self._direct.factor_panel(
-            self._direct.dgemm, block, self.columns, self.lower, self._inverse, order, self._pivots,
-            self._multiples, self._base, _SMALL_PRODUCT, *self._arithmetic.field.constants,
-        )  # fmt: skip
-
-
 def panels(arithmetic: Arithmetic, width: int, rows: int, base: int | None) -> tuple[Panel, Panel]:
     """Return two panels of at most ``width`` columns: one is applied while the other is factored.
 
     They share the memory of their columns, which only the factorisation needs.
     """
-    array, direct = arithmetic.arena.array, arithmetic.kernels.direct
+    array = arithmetic.arena.array
     columns = array((width * rows,))
     memories = [(columns, array((width * rows,)), array((width, width))) for _ in range(2)]
-    if direct is None:
-        first, second = (Panel(arithmetic, m, base or arithmetic.kernels.base) for m in memories)
-    else:
-        first, second = (DirectPanel(arithmetic, m, base or direct.base, direct) for m in memories)
+    first, second = (Panel(arithmetic, m, base or arithmetic.kernels.base) for m in memories)
     return first, second
 
 
@@ -188,7 +147,7 @@ def scratch_size(kernels: Kernels, width: int) -> int:
     if kernels.direct is None:
         return (2 * width + TILE_ROWS) * TILE_COLUMNS
     # the products of solve_triangle come tile by tile as well
-    return max((2 * width + TILE_ROWS) * DirectPanel.widest_piece, TILE_ROWS * TILE_COLUMNS)
+    return TILE_ROWS * TILE_COLUMNS
 
 
 def _middle(first: int, stop: int, base: int) -> int:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import math
+import sys
 import threading
 from _thread import start_new_thread
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import lru_cache
 from queue import SimpleQueue
 from typing import Any
 
@@ -103,7 +105,8 @@ class Arena:
     """
 
     def __init__(self) -> None:
-        self._memory = np.empty(_ARENA_BYTES, dtype=np.uint8)  # costs nothing until it is touched
+        memory = np.empty(_ARENA_BYTES + 64, dtype=np.uint8)  # costs nothing until it is touched
+        self._memory = memory[-memory.ctypes.data % 64 :][:_ARENA_BYTES]
         self._used = 0
 
     def array(self, shape: tuple[int, ...], dtype: type = np.float64) -> np.ndarray:
@@ -129,6 +132,18 @@ class Arena:
 
 
 _FREE_ARENAS: list[Arena] = []
+
+
+@lru_cache(maxsize=1)
+def pause_address() -> int:
+    """Return where in memory the function is that lets another thread run: compiled code waits so."""
+    if sys.platform == "win32":
+        function = ctypes.WinDLL("kernel32").SwitchToThread
+    else:
+        function = ctypes.CDLL(None).sched_yield
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
+    return address
 
 
 class Queue:
@@ -180,6 +195,33 @@ class Workers:
         queue = Queue(pieces)
         with self.helping(task, queue) if shared else nullcontext():
             queue.drain(task)
+
+    @contextmanager
+    def beside(self, job: Callable[[int], None], give_up: Callable[[], None]) -> Iterator[None]:
+        """Let new threads do ``job(number)``, numbers from 1 on, until the end of the ``with`` block.
+
+        ``give_up()`` is called if the block ends with an error; the jobs must end then.
+        """
+        for number in range(1, self.threads):
+            start_new_thread(self._once, (job, number))
+        try:
+            yield
+        except BaseException:
+            give_up()
+            raise
+        finally:
+            errors = [self._ended.get() for _ in range(1, self.threads)]
+        for error in errors:
+            if error is not None:
+                raise error
+
+    def _once(self, job: Callable[[int], None], number: int) -> None:
+        try:
+            job(number)
+        except BaseException as error:  # raised again in the caller's thread
+            self._ended.put(error)
+        else:
+            self._ended.put(None)
 
     @contextmanager
     def helping(self, task: Callable[..., None], queue: Queue) -> Iterator[None]:

@@ -6,6 +6,7 @@ modulus: no number may reach it unproved.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from operator import index
 from typing import Any
 
@@ -37,6 +38,11 @@ def is_prime(number: int) -> bool:
     n = exact_integer(number, "number")
     if n >= PROVED_BELOW:
         raise InputError(f"number: {n} is too large to prove prime; accepted: integers below 2**64")
+    return _is_prime(n)
+
+
+@lru_cache(maxsize=128)  # the same few primes are asked for again and again
+def _is_prime(n: int) -> bool:
     if n < 2 or any(n % q == 0 for q in _BASES):
         return n in _BASES
     return all(_is_strong_probable_prime(n, base) for base in _BASES)

@@ -1,131 +1,313 @@
 """Dimension certificates as files for Rocq (Coq): definitions, statements and proofs in one readable text.
 
-The lower bound: the network over dual numbers, the Jacobian's minor computed by the kernel, an inverse of
-it modulo the prime, and linear independence over Z by descent. The upper bound, for one small head: vector
-fields along which the network does not change, checked as identities by ``ring``.
+Lower bound: the gradients of as many output entries at one integer point are linearly independent. They are
+computed by the kernel over dual numbers, with an inverse of a minor modulo a prime, and descent. Upper bound:
+vector fields along which the network does not change, seen by a checker that is a program of the file, proved
+correct there, and run by the kernel; so at every point any more gradients than n minus their number are
+dependent. Where an output fills its space of polynomials: the number of its coefficients.
+
+The file does not follow the certificate's own argument for the upper bound: fields are searched for here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from lightningalg.certificates.sampling import expand_runs, stream_values
-from lightningalg.engines.choose import linear_algebra
-from lightningalg.engines.residue_arrays import ResidueField
-from lightningalg.errors import TooLargeError, UnsupportedError, shown
-from lightningalg.maps.sampled_jacobian import SampledJacobian
-from lightningalg.networks.network import INPUT, Network, Node
+from lightningalg.errors import EngineAnswerError, TooLargeError, UnsupportedError, shown
+from lightningalg.export.coefficients import CoefficientSpan, coefficient_span
+from lightningalg.export.cost import is_deep, predicted_seconds
+from lightningalg.export.fields import ProvedField, independent_at, proved_fields
+from lightningalg.export.gallina import (
+    LAYERS,
+    body,
+    checked_field,
+    comment,
+    description,
+    listed,
+    matrix,
+    polynomial,
+)
+from lightningalg.export.minors import PRIMES, SmallMinor, inverse_modulo, small_jacobians, small_minor
+from lightningalg.networks.network import Network
 from lightningalg.networks.spec import network_from_table
 
-#: largest minor: the kernel multiplies two matrices of this size, entry by entry
-MAX_RANK = 60
-#: parameters of a head whose symmetries are proved by ``ring``
-MAX_SYMMETRY = 20
+#: largest minor, and the predicted seconds of ``coqc`` up to which a file is written
+MAX_RANK = 400
+MAX_SECONDS = 600.0
 
-_LAYERS = ("lightning_attention", "linear", "monomial_activation", "bias", "sum")
+#: the theory that each method for the upper bound needs, after the definition of networks
+_LOWER = ("independence", "minor")
+_FORMS = (*_LOWER, "symmetry", "symmetry_values", "symmetry_layers", "symmetry_proof")
+THEORY_PARTS = {
+    "parameters": _LOWER,
+    "fields": (*_FORMS, "dependence", "everywhere", "modulo"),
+    "coefficients": (*_FORMS, "expansion"),
+}
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RocqFile:
+    """A file for Rocq and what it proves.
+
+    Attributes
+    ----------
+    text
+        Its text.
+    at_least, at_most
+        The bounds of the dimension that are theorems of the file; ``at_least`` is ``None`` where the
+        certificate has no lower bound.
+    method
+        Of the upper bound: ``fields``, ``coefficients`` or ``parameters``.
+    fields
+        Number of vector fields; 0 for the other methods.
+    missing
+        What of the certificate's claim the file does not prove, and why; ``None`` if it proves all of it.
+    seconds
+        Predicted time of ``coqc``, within a factor of two or three.
+    """
+
+    text: str
+    at_least: int | None
+    at_most: int
+    method: str
+    fields: int
+    missing: str | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Upper:
+    """An upper bound: vector fields, or coefficients that span all, or (neither) the number of parameters."""
+
+    value: int
+    fields: list[ProvedField]
+    span: CoefficientSpan | None = None
+
+    @property
+    def method(self) -> str:
+        return "coefficients" if self.span is not None else "fields" if self.fields else "parameters"
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What the kernel computes with: a point, a minor there, and a minor of the fields' values there."""
+
+    point: tuple[int, ...]
+    minor: SmallMinor | None
+    places: tuple[int, ...]
+    prime: int
+    inverse: tuple[tuple[int, ...], ...]
 
 
 def export_rocq(certificate: Mapping[str, Any], *, name: str = "certificate.v") -> str:
-    """Return a Rocq file that proves a dimension certificate's lower bound, of a small head the upper too.
+    """Return a Rocq file that proves the bounds of a dimension certificate; see ``rocq_file``.
 
     Parameters
     ----------
     certificate
-        Of kind ``dimension``, with a lower bound by the seed rule; it should have been verified.
+        Of kind ``dimension``; it should have been verified.
     name
         The file's name, for its heading.
-
-    Raises
-    ------
-    UnsupportedError
-        For other kinds, layer types, and lower bounds without a minor modulo a prime.
-    TooLargeError
-        For minors larger than 60 x 60.
-
-    References
-    ----------
-    FORMAT.md sections 3 and 4.
 
     Examples
     --------
     >>> import lightningalg as la
     >>> text = export_rocq(la.dimension(la.lightning((2, 1), (1,))).certificate.to_json())
-    >>> text.count("Theorem field_"), "Theorem functionals_are_independent" in text
-    (2, True)
+    >>> "Theorem dimension_is_at_least" in text, "Theorem dimension_is_at_most" in text
+    (True, True)
     """
-    network, lower = _subject(certificate)
-    prime, seed = lower["prime"], lower["sampling"]["seed"]
-    rows, columns = expand_runs(lower["rows"]), expand_runs(lower["columns"])
-    theta = stream_values(seed, "parameters", network.parameter_count, prime)
-    jacobian = SampledJacobian(network, ResidueField(prime), seed)
-    minor = jacobian.rows(rows, np.array(columns))
-    fields = _head_fields(network, prime, theta)
+    return rocq_file(certificate, name=name).text
 
-    def values(kind: str, sample: int, height: int) -> str:
-        t = network.tokens
-        return _matrix(stream_values(seed, f"{kind}/{sample}", height * t, prime), t)
 
-    return (
-        _environment()
-        .get_template("certificate.v.j2")
-        .render(
-            title=_comment(f"{network}: the dimension of its neuromanifold"),
-            sha256=_comment(str(certificate["sha256"])),
-            file=_comment(name),
-            seed=_comment(seed),
-            independence=_text("independence.v"),
-            networks=_text("networks.v"),
-            n=network.parameter_count,
-            r=len(rows),
-            prime=prime,
-            body=_body(network),
-            theta=theta,
-            columns=columns,
-            inputs=[
-                _matrix(
-                    stream_values(seed, f"input/{j}", network.width * network.tokens, prime), network.tokens
-                )
-                for j in rows
-            ],
-            functionals=[
-                _matrix(
-                    stream_values(seed, f"functional/{j}", network.output_width * network.tokens, prime),
-                    network.tokens,
-                )
-                for j in rows
-            ],
-            inverse=_inverse(minor, prime),
-            **fields,
+def rocq_file(
+    certificate: Mapping[str, Any],
+    *,
+    name: str = "certificate.v",
+    progress: Progress = lambda message: None,
+) -> RocqFile:
+    """Return a Rocq file for a dimension certificate, with what it proves.
+
+    The lower bound is the certificate's. The upper bound is, whichever method the certificate used, n minus
+    the number of independent vector fields that are found, or the number of coefficients of the output; where
+    neither reaches the certificate's, the file proves a weaker upper bound, and ``missing`` says so.
+
+    Parameters
+    ----------
+    certificate
+        Of kind ``dimension``; it should have been verified.
+    name
+        The file's name, for its heading.
+    progress
+        Told what is being done.
+
+    Raises
+    ------
+    UnsupportedError
+        For other kinds, and for layer types without a definition in Rocq.
+    TooLargeError
+        For minors larger than 400 x 400, and where ``coqc`` is predicted to take more than ten minutes.
+
+    References
+    ----------
+    FORMAT.md section 4; section 4.2, method ``symmetry``.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> file = rocq_file(la.dimension(la.lightning((3, 2, 3), (2, 2))).certificate.to_json())
+    >>> file.at_least, file.at_most, file.fields, file.missing
+    (18, 18, 14, None)
+    """
+    network, lower, upper = _subject(certificate)
+    bound = _upper_bound(network, upper if upper is not None else lower or 0, progress)
+    progress("a point of small integers where the minor is invertible")
+    evidence = _evidence(network, lower, bound.fields)
+    missing = None
+    if upper is not None and bound.value > upper:
+        missing = _missing(network.parameter_count, upper, len(bound.fields))
+    text = _render(certificate, name, network, lower, bound, evidence, missing)
+    seconds = predicted_seconds(network, evidence.minor, len(text), modulo=bound.method == "fields")
+    if seconds > MAX_SECONDS:
+        raise TooLargeError(
+            f"coqc is predicted to take {seconds:,.0f} s for this file: accepted are {MAX_SECONDS:,.0f}"
         )
-    )
+    return RocqFile(text, lower, bound.value, bound.method, len(bound.fields), missing, seconds)
 
 
-def _subject(certificate: Mapping[str, Any]) -> tuple[Network, Mapping[str, Any]]:
-    """Return the network and the lower bound of a certificate that can be exported."""
+def _upper_bound(network: Network, wanted: int, progress: Progress) -> _Upper:
+    """Return the best upper bound that is found; the search ends at the wanted one."""
+    n = network.parameter_count
+    fields = proved_fields(network, n - wanted, progress=progress)
+    if n - len(fields) > wanted:
+        progress("coefficients of the output")
+        span = coefficient_span(network, n - len(fields) - 1)
+        if span is not None:
+            return _Upper(len(span.basis), [], span)
+    return _Upper(n - len(fields), fields)
+
+
+def _subject(certificate: Mapping[str, Any]) -> tuple[Network, int | None, int | None]:
+    """Return the network and the bounds of a certificate that can be exported."""
     if certificate.get("kind") != "dimension":
         raise UnsupportedError(
             f"kind {shown(certificate.get('kind'), 40)!r} cannot be exported; accepted is dimension"
         )
-    lower = certificate["witness"]["lower_bound"]
-    if lower is None:
-        raise UnsupportedError("the certificate has no lower bound")
     network = network_from_table(certificate["network"])
-    other = [node.layer.type_name for node in network.nodes if node.layer.type_name not in _LAYERS]
+    other = [node.layer.type_name for node in network.nodes if node.layer.type_name not in LAYERS]
     if other:
         raise UnsupportedError(
-            f"layers of type {other[0]} cannot be exported; accepted are {', '.join(_LAYERS)}"
+            f"layers of type {other[0]} cannot be exported; accepted are {', '.join(LAYERS)}"
         )
-    if "sampling" not in lower or lower["sampling"].get("rule") != "sha256-counter" or "exponents" in lower:
-        raise UnsupportedError("the lower bound is not a minor by the seed rule")
-    if lower["value"] > MAX_RANK:
-        raise TooLargeError(f"a minor of size {lower['value']}: accepted are at most {MAX_RANK}")
-    return network, lower
+    lower, upper = (
+        None if bound is None else int(bound["value"])
+        for bound in (certificate["witness"][side] for side in ("lower_bound", "upper_bound"))
+    )
+    if lower is not None and lower > MAX_RANK:
+        raise TooLargeError(f"a minor of size {lower}: accepted are at most {MAX_RANK}")
+    return network, lower, upper
+
+
+def _missing(n: int, upper: int, found: int) -> str:
+    return (
+        f"dimension at most {upper}: the vector fields that were found span {found} of the {n - upper} "
+        f"dimensions of the kernel of the Jacobian, and the coefficients of the output span more than {upper}"
+    )
+
+
+def _evidence(network: Network, rank: int | None, fields: list[ProvedField]) -> _Evidence:
+    """Return a point of small integers with a minor and values of the fields that are independent there."""
+    for jacobian in small_jacobians(network):
+        minor = small_minor(jacobian, rank) if rank else None
+        if rank and minor is None:
+            continue
+        point = tuple(jacobian.integers)
+        for prime in PRIMES:
+            found = _independence(fields, point, prime)
+            if found is not None:
+                return _Evidence(point, minor, found[0], prime, found[1])
+    raise EngineAnswerError(f"{network}: no point with a minor of size {rank}: please report this")
+
+
+def _independence(
+    fields: list[ProvedField], point: tuple[int, ...], prime: int
+) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]] | None:
+    """Return columns where the fields' values are invertible modulo a prime, and the inverse."""
+    if not fields:
+        return (), ()
+    found = independent_at(fields, point, prime)
+    if found is None:
+        return None
+    values, columns = found
+    inverse = inverse_modulo(values[:, list(columns)], prime)
+    return None if inverse is None else (columns, inverse)
+
+
+def _render(
+    certificate: Mapping[str, Any],
+    name: str,
+    network: Network,
+    lower: int | None,
+    upper: _Upper,
+    evidence: _Evidence,
+    missing: str | None,
+) -> str:
+    nodes, output = description(network)
+    minor = evidence.minor
+    span = upper.span or CoefficientSpan((), ())
+    parts = THEORY_PARTS[upper.method]
+    return (
+        _environment()
+        .get_template("certificate.v.j2")
+        .render(
+            theory={part: _text(f"{part}.v") for part in ("networks", *parts)},
+            parts=parts,
+            title=comment(f"{network}: the dimension of its neuromanifold"),
+            sha256=comment(str(certificate["sha256"])),
+            file=comment(name),
+            missing=None if missing is None else comment(missing),
+            n=network.parameter_count,
+            width=network.width,
+            height=network.output_width,
+            t=network.tokens,
+            body=body(network),
+            nodes=nodes,
+            output=output,
+            lower=lower,
+            at_most=upper.value,
+            method=upper.method,
+            theta=evidence.point,
+            minor=minor,
+            modulo=upper.method == "fields" and minor is not None and is_deep(network, minor),
+            samples=[] if minor is None else _samples(minor, network.tokens),
+            inverse_columns=[] if minor is None else _columns(minor.inverse),
+            fields=[checked_field(field, network) for field in upper.fields],
+            places=evidence.places,
+            fields_prime=evidence.prime,
+            fields_inverse_columns=_columns(evidence.inverse),
+            coefficients=[polynomial(p) for p in span.basis],
+            combinations=[[polynomial(q) for q in row] for row in span.table],
+        )
+    )
+
+
+def _samples(minor: SmallMinor, tokens: int) -> list[str]:
+    """Return the inputs with the places (row, token) of the output entries."""
+    return [
+        f"({matrix(X, tokens)}, {listed(f'({j // tokens}, {j % tokens})' for j in entries)}%nat)"
+        for X, entries in minor.samples
+    ]
+
+
+def _columns(rows: Sequence[Sequence[int]]) -> list[list[int]]:
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 @cache
@@ -139,127 +321,3 @@ def _environment() -> Environment:
 @cache
 def _text(name: str) -> str:
     return files("lightningalg.export").joinpath("templates", name).read_text("utf-8")
-
-
-def _comment(text: str) -> str:
-    """Return text that cannot end a comment."""
-    return "".join(c if c.isalnum() or c in " .,:-_/+" else "?" for c in text)
-
-
-def _matrix(values: Sequence[object], columns: int) -> str:
-    rows = [values[i : i + columns] for i in range(0, len(values), columns)]
-    return "[" + "; ".join("[" + "; ".join(map(str, row)) + "]" for row in rows) + "]"
-
-
-def _inverse(minor: np.ndarray, prime: int) -> list[list[int]]:
-    """Return the inverse of a matrix modulo a prime."""
-    size = len(minor)
-    engine, _ = linear_algebra(size, size)
-    identity = np.eye(size, dtype=np.int64)
-    found = engine.solve(minor, identity, prime)
-    assert found is not None, "the minor of a verified certificate is not zero"
-    return [[int(x) for x in row] for row in found]
-
-
-# -- the network as Gallina --------------------------------------------------------------------
-
-
-def _body(network: Network) -> list[str]:
-    """Return the lines of the definition of the network: one for each layer."""
-    lines = [
-        f"let {_matrix_name(block.node, block.name, network)} := "
-        f"parameter_matrix {block.offset} {block.shape[0]} {block.shape[1]} theta in"
-        for block in network.parameter_blocks
-    ]
-    values = {INPUT: "X"}
-    for number, node in enumerate(network.nodes, start=1):
-        values[node.id] = f"X{number}"
-        lines.append(f"let X{number} := {_value(node, values, network)} in")
-    return [*lines, f"{values[network.output]}."]
-
-
-def _matrix_name(node: str, name: str, network: Network) -> str:
-    number = next(i for i, other in enumerate(network.nodes, start=1) if other.id == node)
-    return f"{name}{number}"
-
-
-def _value(node: Node, values: Mapping[str, str], network: Network) -> str:
-    """Return the application that computes a layer's value."""
-    owner = node.weights or node.id
-    inputs = [values[name] for name in node.inputs]
-    shapes = node.layer.parameter_shapes()
-    matrices = " ".join(_matrix_name(owner, name, network) for name in shapes)
-    kind = node.layer.type_name
-    if kind == "lightning_attention":
-        return f"attention {network.tokens} {matrices} {inputs[0]}"
-    if kind == "linear":
-        return f"linear {network.tokens} {matrices} {inputs[0]}"
-    if kind == "bias":
-        return f"add_bias {matrices} {inputs[0]}"
-    if kind == "monomial_activation":
-        return f"activation {node.layer.sizes()['degree']} {inputs[0]}"
-    value = inputs[0]
-    for other in inputs[1:]:
-        value = f"add_matrices ({value}) {other}"
-    return value
-
-
-# -- symmetries of one head --------------------------------------------------------------------
-
-
-def _head_fields(network: Network, prime: int, theta: Sequence[int]) -> dict[str, Any]:
-    """Return the fields of a single small head, as texts, with what the file needs to check them.
-
-    GL_a: dQ = E Q and dK = -E^T K for every unit matrix E; and the scaling dQ = Q, dV = -V.
-    """
-    empty: dict[str, Any] = {"fields": [], "variables": [], "entries": []}
-    (node, *more) = network.nodes
-    if more or node.layer.type_name != "lightning_attention" or network.parameter_count > MAX_SYMMETRY:
-        return empty
-    fields = _fields(node.layer.sizes())
-    values = np.array([[_at(entry, theta) % prime for entry in field] for field in fields], dtype=np.int64)
-    profile = linear_algebra(*values.shape)[0].rank_profile(values, prime)
-    chosen = [fields[j] for j in profile.rows]
-    square = values[np.ix_(list(profile.rows), list(profile.columns))]
-    names = [f"q{i}" for i in range(network.parameter_count)]
-    t = network.tokens
-    entries = [f"x{i}" for i in range(network.width * t)]
-    zeros = "[" + "; ".join(["0"] * t) + "]"
-    return {
-        "fields": [[_spelled(entry, names) for entry in field] for field in chosen],
-        "variables": names,
-        "entries": entries,
-        "symbolic": _matrix(entries, t),
-        "zero": "[" + "; ".join([zeros] * network.output_width) + "]",
-        "places": list(profile.columns),
-        "field_inverse": _inverse(square, prime),
-    }
-
-
-#: sign and number of a parameter; ``None``: zero
-Entry = tuple[int, int] | None
-
-
-def _fields(sizes: Mapping[str, int]) -> list[list[Entry]]:
-    d, e, a = sizes["d_in"], sizes["d_out"], sizes["rank"]
-    count = 2 * a * d + e * d
-    fields: list[list[Entry]] = []
-    for i in range(a):
-        for j in range(a):
-            field: list[Entry] = [None] * count
-            for c in range(d):
-                field[i * d + c] = (1, j * d + c)  # (E Q)_ic = Q_jc
-                field[a * d + j * d + c] = (-1, a * d + i * d + c)  # -(E^T K)_jc = -K_ic
-            fields.append(field)
-    scaling: list[Entry] = [(1, k) if k < a * d else None if k < 2 * a * d else (-1, k) for k in range(count)]
-    return [*fields, scaling]
-
-
-def _at(entry: Entry, theta: Sequence[int]) -> int:
-    return 0 if entry is None else entry[0] * theta[entry[1]]
-
-
-def _spelled(entry: Entry, names: Sequence[str]) -> str:
-    if entry is None:
-        return "0"
-    return names[entry[1]] if entry[0] > 0 else f"- {names[entry[1]]}"

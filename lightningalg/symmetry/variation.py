@@ -23,6 +23,7 @@ FORMAT.md section 4.2, method ``symmetry``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from lightningalg.errors import TooLargeError, UnsupportedError
@@ -41,12 +42,28 @@ ONES: Symbol = ("1",)
 MAX_TERMS = 200_000
 
 _Rows = list[Form]
+#: a matrix over QQ
+Rational = list[list[Fraction]]
 #: a field by component: its terms (monomial, coefficient)
 _Field = dict[int, list[tuple[Monomial, Fraction]]]
 
 
 class _RefusedError(Exception):
     """The variation of a value is not of the form that the rules of this module follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerChange:
+    """Why a field's variation passes a layer that is not linear in its input.
+
+    Of an activation: ``factors`` c_i, row i of its input varies by c_i times itself. Of a head: ``scale`` g,
+    by which ``(KZ)^T (QZ)`` is multiplied, and ``matrices``: (H, L) with ``d(QZ) = H QZ``, ``d(KZ) = L KZ``
+    and ``H + L^T = g``, or (M,) with ``d(KZ; QZ) = M (KZ; QZ)`` and ``J M + M^T J = g J``.
+    """
+
+    factors: tuple[Fraction, ...] = ()
+    matrices: tuple[Rational, ...] = ()
+    scale: Fraction = Fraction(0)
 
 
 class FirstVariation:
@@ -82,7 +99,8 @@ class FirstVariation:
         self._blocks = {(block.node, block.name): block for block in network.parameter_blocks}
         self.values: dict[str, _Rows] = {INPUT: [{((INPUT, i), ()): 1} for i in range(network.width)]}
         self._thin = {INPUT: min(network.width, network.tokens) == 1}
-        self._queries: dict[str, tuple[Coordinates, ...]] = {}  # of a head: see `_factor`
+        self._queries: dict[str, tuple[Coordinates, ...]] = {}  # of a head: see `_head_change`
+        self._found: dict[str, LayerChange] = {}
         for node in network.nodes:
             self._thin[node.id] = self._is_thin(node)
             self.values[node.id] = self._value(node)
@@ -153,7 +171,22 @@ class FirstVariation:
 
         ``True`` is a proof. ``False`` proves nothing: also where the forms have too many terms.
         """
+        return self.explain(field) is not None
+
+    def explain(self, field: PolynomialField) -> dict[str, LayerChange] | None:
+        """Return how the variation passes each activation and head, by layer; ``None`` if it is refused.
+
+        What is returned, with the rules of this module, is a proof that the map does not change.
+
+        Examples
+        --------
+        >>> import lightningalg as la
+        >>> scaling = PolynomialField.of({(0, (0,)): 1, (2, (2,)): -1})  # dQ = Q, dV = -V
+        >>> [change.scale for change in FirstVariation(la.lightning((1, 1), (1,))).explain(scaling).values()]
+        [Fraction(1, 1)]
+        """
         self.budget.renew()
+        self._found = {}
         terms: _Field = {}
         for component, monomial, value in field.terms:
             terms.setdefault(component, []).append((monomial, value))
@@ -162,8 +195,8 @@ class FirstVariation:
             for node in self.network.nodes:
                 changes[node.id] = self._change(node, changes, terms)
         except (_RefusedError, TooLargeError):
-            return False
-        return not any(changes[self.network.output])
+            return None
+        return None if any(changes[self.network.output]) else self._found
 
     def _change(self, node: Node, changes: dict[str, _Rows], field: _Field) -> _Rows:
         rows, change = self.values[node.inputs[0]], changes[node.inputs[0]]
@@ -184,6 +217,7 @@ class FirstVariation:
                 return change
             case MonomialActivation(degree=r):
                 factors = [self._multiple(row, moved) for row, moved in zip(rows, change, strict=True)]
+                self._found[node.id] = LayerChange(factors=tuple(factors))
                 return [{((node.id, i), ()): r * c} if c else {} for i, c in enumerate(factors)]
             case _:
                 return self._changed_head(node, rows, change, field)
@@ -229,35 +263,42 @@ class FirstVariation:
             self._changed_product(self._matrix(node, name), rows, change, field) for name in "QKV"
         )
         found = [_tagged(node.id, row) for row in vectors]
-        factor = self._factor(node, queries, keys)
-        if factor:
+        passed = self._found[node.id] = self._head_change(node, queries, keys)
+        if passed.scale:
             for total, row in zip(found, self.values[node.id], strict=True):
-                add_multiple(total, row, self.budget, factor)
+                add_multiple(total, row, self.budget, passed.scale)
         return found
 
-    def _factor(self, node: Node, queries: _Rows, keys: _Rows) -> Fraction:
-        """Return the number by which ``(KZ)^T (QZ)`` is multiplied, for the changes of QZ and KZ."""
-        if not any(queries) and not any(keys):
-            return Fraction(0)
+    def _head_change(self, node: Node, queries: _Rows, keys: _Rows) -> LayerChange:
+        """Return how QZ and KZ change, and by which number ``(KZ)^T (QZ)`` is multiplied."""
         size = len(queries)
         coordinates = self._queries[node.id]
-        if len(coordinates) == 1:
+        thin = len(coordinates) == 1
+        if not any(queries) and not any(keys):
+            return LayerChange(matrices=(_zeros(2 * size),) if thin else (_zeros(size), _zeros(size)))
+        if thin:
             M = _matrix(coordinates[0], [*keys, *queries])
             halves = M[size:] + M[:size]  # J M
-            return _scalar(halves, [(i + size) % (2 * size) for i in range(2 * size)])
+            scale = _scalar(halves, [(i + size) % (2 * size) for i in range(2 * size)])
+            return LayerChange(matrices=(M,), scale=scale)
         H, L = _matrix(coordinates[0], queries), _matrix(coordinates[1], keys)
         total = [[H[i][j] + L[j][i] for j in range(size)] for i in range(size)]
-        return _scalar([[value / 2 for value in row] for row in total], list(range(size)), symmetric=False)
+        half = [[value / 2 for value in row] for row in total]
+        return LayerChange(matrices=(H, L), scale=_scalar(half, list(range(size)), symmetric=False))
 
 
-def _matrix(coordinates: Coordinates, forms: _Rows) -> list[list[Fraction]]:
+def _zeros(size: int) -> Rational:
+    return [[Fraction(0)] * size for _ in range(size)]
+
+
+def _matrix(coordinates: Coordinates, forms: _Rows) -> Rational:
     rows = [coordinates.of(form) for form in forms]
     if any(row is None for row in rows):
         raise _RefusedError
     return [row for row in rows if row is not None]
 
 
-def _scalar(matrix: list[list[Fraction]], places: list[int], *, symmetric: bool = True) -> Fraction:
+def _scalar(matrix: Rational, places: list[int], *, symmetric: bool = True) -> Fraction:
     """Return k with ``matrix + its transpose = k P`` (or ``2 matrix = k P``), P one at ``(i, places[i])``."""
     size = len(matrix)
     doubled = [[matrix[i][j] + (matrix[j][i] if symmetric else matrix[i][j]) for j in range(size)]

@@ -53,7 +53,10 @@ def test_claim_kind():
     certificate = claim.certify(la.lightning((3, 2, 3), (2, 2)), seed="7")
     assert claim.quantities(certificate.to_json()) == {
         "parameters": 32, "fields": 14, "directions": 14, "kernel": 14, "unexplained": 0, "factors": 5,
+        "orthogonal": 0,
     }  # fmt: skip
+    after_rank_one = claim.certify(la.lightning((2, 2, 2), (1, 2)), seed="7")
+    assert claim.quantities(after_rank_one.to_json())["orthogonal"] == 2
     unknown = claim.certify(la.monomial((2, 3, 2)), seed="7")
     assert claim.quantities(unknown.to_json())["unexplained"] is None
 

@@ -23,7 +23,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lightningalg.engines import blocked_elimination, blocked_engine, blocked_panels, blocked_threads
+from lightningalg.engines import (
+    blocked_compiled,
+    blocked_elimination,
+    blocked_engine,
+    blocked_panels,
+    blocked_threads,
+)
 from lightningalg.engines.base import RankProfile
 from lightningalg.engines.blocked_engine import BlockedElimination
 from lightningalg.engines.blocked_field import Field
@@ -503,6 +509,7 @@ def threads_for_everything(monkeypatch):
         pytest.skip("BLAS cannot be limited: no helpers")
     monkeypatch.setattr(blocked_engine, "_WORTH_LIMIT", 0)
     monkeypatch.setattr(blocked_elimination, "WORTH_THREADS", 0)
+    monkeypatch.setattr(blocked_compiled, "WORTH_THREADS", 0)
     monkeypatch.setattr(blocked_elimination, "_WORTH_SHARING", 0)
     monkeypatch.setattr(blocked_elimination, "_NARROWEST", 2)
 
@@ -569,16 +576,18 @@ def test_wide_panels_narrow_down():
 @pytest.mark.parametrize("panels", PANELS)
 @pytest.mark.parametrize("where", ["helper", "caller"])
 def test_an_error_in_a_thread_ends_all(monkeypatch, large, panels, where):
-    caller, update = threading.get_ident(), blocked_panels.Panel.update
+    kind, name = blocked_panels.Panel, "update"
+    if panels == {"kernels": "numba"}:
+        kind, name = blocked_compiled.CompiledElimination, "_lead" if where == "caller" else "_help"
+    caller, step = threading.get_ident(), getattr(kind, name)
     engine, before, alive = BlockedElimination(2, **panels), blas_threads(), _thread._count()
 
     def failing(self, *arguments):
         if (threading.get_ident() == caller) == (where == "caller"):
             raise MemoryError("on purpose")
-        return update(self, *arguments)
+        return step(self, *arguments)
 
-    for kind in (blocked_panels.Panel, blocked_panels.DirectPanel):
-        monkeypatch.setattr(kind, "update", failing)
+    monkeypatch.setattr(kind, name, failing)
     with pytest.raises(MemoryError, match="on purpose"):
         for _ in range(50):  # the helper may come too late for its first piece
             engine.rank(large[0], LARGEST)
@@ -627,6 +636,48 @@ def test_columns_that_end_at_borders():
             assert np.array_equal(
                 engine.solve(matrix, consistent, LARGEST), reference.solve(matrix, consistent, LARGEST)
             )
+
+
+@needs_numba
+@pytest.mark.parametrize("at", [0, 6, 7, 8, 9, 62, 63, 64, 120, 127, 128, 150])
+def test_leading_minors_that_vanish(at):
+    """One leading minor is zero: there the pivot is not in the next row, before and after it is."""
+    rng = np.random.default_rng(at)
+    size, more = 170, 40
+    lower = np.tril(rng.integers(-3, 4, (size + more, size)), -1) + np.eye(size + more, size, dtype=np.int64)
+    upper = np.triu(rng.integers(-3, 4, (size, size + more)), 1) + np.eye(size, size + more, dtype=np.int64)
+    upper[[at, at + 1]] = upper[[at + 1, at]]
+    matrix = np.remainder(lower.astype(object) @ upper.astype(object), LARGEST).astype(np.int64)
+    expected = FlintLinearAlgebra().minor(matrix, LARGEST)
+    assert expected.profile.rank == size
+    for threads, base in product((1, 2), (None, 1, 16)):
+        engine = BlockedElimination(threads, "numba", _base=base)
+        assert engine.minor(matrix, LARGEST) == expected
+        assert engine.minor(matrix.astype(np.float32), LARGEST) == expected
+
+
+@needs_numba
+@pytest.mark.parametrize("threads", [1, 2])
+def test_columns_that_no_pivot_needs_are_checked(threads):
+    """All rows have their pivots in the first columns, and the last ones are wrong or not centred."""
+    engine = BlockedElimination(threads, "numba")
+    for rows, columns in ((1, 2), (70, 700), (300, 900)):
+        matrix = fast_low_rank(np.random.default_rng(rows), rows, columns, rows, LARGEST)
+        expected = engine.rank_profile(matrix, LARGEST)
+        assert expected == RankProfile(rows, tuple(range(rows)), tuple(range(rows)))
+        far = matrix.copy()
+        far[-1, -1] += LARGEST if far[-1, -1] < 0 else -LARGEST
+        assert engine.rank_profile(far, LARGEST) == expected
+        far[-1, -1] = np.nan
+        with pytest.raises(InputError, match=f"entry nan at row {rows - 1}, column {columns - 1}"):
+            engine.rank(far, LARGEST)
+
+
+def test_unaligned_matrices(engine):
+    matrix = np.frombuffer(b"x" + np.eye(3, dtype=np.float32).tobytes(), np.float32, offset=1).reshape(3, 3)
+    writeable = np.frombuffer(bytearray(b"x") + matrix.tobytes(), np.float32, offset=1).reshape(3, 3)
+    assert not writeable.flags.aligned and writeable.flags.writeable
+    assert engine.rank(matrix, 7) == engine.rank(writeable, 7) == 3
 
 
 @pytest.mark.parametrize("kernels", KERNELS)

@@ -190,7 +190,7 @@ SECTIONS = [((2, 1, 1), 2), ((2, 1, 2), 2), ((2, 2, 1), 1), ((2, 2, 1), 2), ((2,
 SLOW_SECTIONS = [((3, 1, 1), 1), ((2, 3, 1), 2), ((3, 1, 3), 2)]
 
 
-@pytest.mark.skipif(not is_installed("Singular"), reason="needs Singular")
+@pytest.mark.skipif(not is_installed("singular"), reason="needs Singular")
 @pytest.mark.parametrize(
     "sizes, tokens", [*SECTIONS, *(pytest.param(*x, marks=pytest.mark.slow) for x in SLOW_SECTIONS)]
 )

@@ -96,15 +96,67 @@ Theorem independent : forall c, relation c -> forall i, (i < r)%nat -> c i = 0.
 Proof. intros c Hc. destruct (bounded r c) as [n Hn]. exact (descent n c Hc Hn). Qed.
 End Independence.
 
-Definition inverse_check (r : nat) (p : Z) (J N : nat -> nat -> Z) : bool :=
-  forallb (fun i => forallb (fun j =>
-    Z.eqb ((sum r (fun k => J i k * N k j) - delta i j) mod p) 0) (seq 0 r)) (seq 0 r).
-
-Lemma inverse_checked : forall r p J N, 2 <= p -> inverse_check r p J N = true ->
-  forall i j, (i < r)%nat -> (j < r)%nat -> (p | sum r (fun k => J i k * N k j) - delta i j).
+Lemma nth_map_seq : forall (A : Type) (f : nat -> A) n i d, (i < n)%nat -> nth i (map f (seq 0 n)) d = f i.
 Proof.
-  intros r p J N Hp H i j Hi Hj. unfold inverse_check in H.
-  rewrite forallb_forall in H. specialize (H i). rewrite forallb_forall in H.
-  specialize (H ltac:(apply in_seq; lia) j ltac:(apply in_seq; lia)).
-  apply Z.eqb_eq in H. apply Z.mod_divide; [lia|assumption].
+  intros A f n i d H. rewrite (nth_indep _ d (f 0%nat)) by (rewrite map_length, seq_length; lia).
+  rewrite map_nth, seq_nth by lia. reflexivity.
+Qed.
+
+(* ---- More vectors than coordinates are dependent ---- *)
+
+Definition skip (p i : nat) : nat := if Nat.ltb i p then i else S i.
+Lemma sum_skip : forall m p f, (p <= m)%nat -> sum (S m) f = sum m (fun i => f (skip p i)) + f p.
+Proof.
+  induction m as [|m IH]; intros p f Hp.
+  - replace p with O by lia. reflexivity.
+  - destruct (Nat.eq_dec p (S m)) as [->|N].
+    + change (sum (S (S m)) f) with (sum (S m) f + f (S m)). f_equal. apply sum_ext. intros i Hi.
+      unfold skip. destruct (Nat.ltb_spec i (S m)); [reflexivity|lia].
+    + change (sum (S (S m)) f) with (sum (S m) f + f (S m)). rewrite (IH p f) by lia.
+      change (sum (S m) (fun i => f (skip p i))) with (sum m (fun i => f (skip p i)) + f (skip p m)).
+      unfold skip at 3. destruct (Nat.ltb_spec m p); [lia|]. ring.
+Qed.
+
+Definition nontrivial (m : nat) (c : nat -> Z) : Prop := exists i, (i < m)%nat /\ c i <> 0.
+Lemma trivial_or_not : forall m c, nontrivial m c \/ forall i, (i < m)%nat -> c i = 0.
+Proof.
+  induction m as [|m IH]; intros c; [right; intros; lia|]. destruct (Z.eq_dec (c m) 0) as [E|E].
+  - destruct (IH c) as [[i [Hi N]]|H]; [left; exists i; split; [lia|assumption]|right].
+    intros i Hi. destruct (Nat.eq_dec i m); [subst; assumption|apply H; lia].
+  - left. exists m. split; [lia|assumption].
+Qed.
+
+Theorem dependent_rows : forall n m (v : nat -> nat -> Z), (n < m)%nat ->
+  exists c, nontrivial m c /\ forall k, (k < n)%nat -> sum m (fun i => c i * v i k) = 0.
+Proof.
+  induction n as [|n IH]; intros m v Hm.
+  - exists (fun _ => 1). split; [exists O; split; [assumption|discriminate]|intros; lia].
+  - destruct (trivial_or_not m (fun i => v i n)) as [[p [Hp Np]]|Z0].
+    + (* eliminate coordinate n by vector p *)
+      destruct m as [|m]; [lia|].
+      destruct (IH m (fun i k => v p n * v (skip p i) k - v (skip p i) n * v p k)) as [c [[i [Hi Ni]] Hc]]; [lia|].
+      set (e := fun j => if Nat.eqb j p then - sum m (fun i => c i * v (skip p i) n)
+                         else v p n * c (if Nat.ltb j p then j else (j - 1)%nat)).
+      assert (E : forall i, e (skip p i) = v p n * c i).
+      { intros k. unfold e, skip. destruct (Nat.ltb_spec k p).
+        - destruct (Nat.eqb_spec k p); [lia|]. destruct (Nat.ltb_spec k p); [reflexivity|lia].
+        - destruct (Nat.eqb_spec (S k) p); [lia|]. destruct (Nat.ltb_spec (S k) p); [lia|].
+          replace (S k - 1)%nat with k by lia. reflexivity. }
+      assert (EP : e p = - sum m (fun i => c i * v (skip p i) n)) by (unfold e; rewrite Nat.eqb_refl; reflexivity).
+      exists e. split.
+      * exists (skip p i). split; [unfold skip; destruct (Nat.ltb_spec i p); lia|].
+        rewrite E. intros F. apply Z.mul_eq_0 in F. destruct F; contradiction.
+      * assert (F : forall k, sum (S m) (fun i => e i * v i k) =
+          sum m (fun i => c i * (v p n * v (skip p i) k - v (skip p i) n * v p k))).
+        { intros k. rewrite (sum_skip m p) by lia. rewrite EP.
+          rewrite (sum_ext m (fun i => e (skip p i) * v (skip p i) k) (fun i =>
+            c i * (v p n * v (skip p i) k - v (skip p i) n * v p k) + v p k * (c i * v (skip p i) n)))
+            by (intros; rewrite E; ring).
+          rewrite sum_plus, sum_scale. ring. }
+        intros k Hk. rewrite F. destruct (Nat.eq_dec k n) as [->|N].
+        -- apply sum_zero. intros. ring.
+        -- apply Hc. lia.
+    + destruct (IH m v) as [c [N Hc]]; [lia|]. exists c. split; [assumption|].
+      intros k Hk. destruct (Nat.eq_dec k n) as [->|E]; [|apply Hc; lia].
+      apply sum_zero. intros i Hi. rewrite Z0 by assumption. ring.
 Qed.

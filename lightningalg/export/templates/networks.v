@@ -44,3 +44,14 @@ Fixpoint rows_of (count columns : nat) (values : list dual) : matrix :=
 (* the matrix whose entries stand at first, first + 1, ... among the parameters, row by row *)
 Definition parameter_matrix (first rows columns : nat) (theta : list dual) : matrix :=
   rows_of rows columns (skipn first theta).
+
+Definition constant (A : list (list Z)) : matrix := map (map (fun x => (x, 0))) A.
+(* sum of Y[i,k] f[i,k] *)
+Definition pairing (Y : list (list Z)) (F : matrix) : dual := dot (concat (constant Y)) (concat F).
+
+(* theta + eps direction *)
+Definition along (theta direction : list Z) : list dual := combine theta direction.
+Definition unit_vector (n c : nat) : list Z := map (fun k => if Nat.eqb k c then 1 else 0) (seq 0 n).
+(* derivative by parameter number c of n, at theta, of the functional <Y, f(X)> *)
+Definition gradient (f : list dual -> matrix -> matrix) (n : nat) (theta : list Z) (Y X : list (list Z)) (c : nat) : Z :=
+  snd (pairing Y (f (along theta (unit_vector n c)) (constant X))).

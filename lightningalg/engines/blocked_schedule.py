@@ -1,0 +1,333 @@
+"""The threads' work on one elimination, compiled whole: who factors and who updates what, when.
+
+The columns are cut into cells. A cell has a number: twice the panels that were
+applied to it, plus one while a thread works on it; ``UNREAD`` before its
+entries were copied from the input, ``_FACTORED`` once it belongs to a panel. Whoever
+changes a number from even to odd owns the cell. One thread, the leader, factors
+the panels in turn, as early as it can: while others still apply the last panels, it
+brings the cells of the next panel up to date itself. A thread without anything
+better to do takes the cell that is furthest behind, the leftmost of these.
+
+Numbers are read and changed by atomic instructions only, of orders *acquire* and
+*release* at least: who sees a number also sees everything written before it was stored.
+
+Import this module only where numba is wanted.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+# numba infers the types; those of the arguments are in ``State``.
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from lightningalg.engines.blocked_direct import factor_panel, update_columns
+from lightningalg.engines.blocked_kernels import jit
+from lightningalg.engines.blocked_state import BAD, INSIDE, NEXT, OVER, PUBLISHED, RANK
+
+_FACTORED = 2**62
+
+
+@intrinsic
+def _load(context, values, place):
+    """Read an entry of an int64 array that other threads change."""
+
+    def generate(context, builder, signature, arguments):
+        pointer = _pointer(context, builder, signature, arguments)
+        return builder.load_atomic(pointer, "seq_cst", 8)
+
+    return types.int64(values, place), generate
+
+
+@intrinsic
+def _store(context, values, place, value):
+    """Write an entry of an int64 array that other threads read."""
+
+    def generate(context, builder, signature, arguments):
+        builder.store_atomic(arguments[2], _pointer(context, builder, signature, arguments), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(values, place, types.int64), generate
+
+
+@intrinsic
+def _add(context, values, place, value):
+    """Add to an entry."""
+
+    def generate(context, builder, signature, arguments):
+        pointer = _pointer(context, builder, signature, arguments)
+        return builder.atomic_rmw("add", pointer, arguments[2], "seq_cst")
+
+    return types.int64(values, place, types.int64), generate
+
+
+@intrinsic
+def _exchange(context, values, place, old, new):
+    """Change an entry from ``old`` to ``new``; return whether it was ``old``."""
+
+    def generate(context, builder, signature, arguments):
+        pointer = _pointer(context, builder, signature, arguments)
+        pair = builder.cmpxchg(pointer, arguments[2], arguments[3], "acq_rel", "acquire")
+        return builder.extract_value(pair, 1)
+
+    return types.boolean(values, place, types.int64, types.int64), generate
+
+
+@intrinsic
+def _call(context, address):
+    """Call the function without arguments at ``address``."""
+
+    def generate(context, builder, signature, arguments):
+        function = ir.FunctionType(ir.IntType(32), [])
+        builder.call(builder.inttoptr(arguments[0], function.as_pointer()), [])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
+def _pointer(context, builder, signature, arguments):
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    place = context.cast(builder, arguments[1], signature.args[1], types.int64)
+    return cgutils.gep_inbounds(builder, array.data, place)
+
+
+@jit
+def help_leader(state, thread):
+    """Bring cells up to date until all is over."""
+    _add(state.shared, INSIDE, 1)
+    while _load(state.shared, OVER) == 0:
+        cell = _take(state)
+        if cell >= 0:
+            _advance(state, cell, thread, False)
+        else:
+            _call(state.pause)
+    _add(state.shared, INSIDE, -1)
+
+
+@jit
+def lead(state, budget):
+    """Factor panels and apply them, until all is over or about ``budget`` multiplications were made.
+
+    Returns whether there is more to do. If not, no helper is at work any more: one that comes late,
+    after ``OVER`` was set, leaves without having touched anything.
+    """
+    spent = 0.0
+    while spent < budget:
+        if _load(state.shared, BAD) != 0:
+            break
+        count = _next_cells(state)
+        if state.leader[RANK] == state.work.shape[0] and not state.plan.keep:
+            _store(state.shared, PUBLISHED, 0)  # nothing is left to apply: cells are only read, and checked
+        if count > 0 and _has_room(state):
+            cell = _first_behind(state, count)
+            if cell < 0:
+                spent += _factor(state, count)
+                continue
+            if _claim(state, cell):
+                spent += _advance(state, cell, 0, True)
+                continue
+        cell = _take(state)
+        if cell >= 0:
+            spent += _advance(state, cell, 0, False)
+        elif count == 0 and _all_applied(state):
+            break
+        else:
+            _call(state.pause)
+    else:
+        return True
+    _add(state.shared, OVER, 1)
+    while _load(state.shared, INSIDE) != 0:
+        _call(state.pause)
+    return False
+
+
+@jit
+def _next_cells(state):
+    """Return how many cells the next panel has, 0 if there is none."""
+    first, rank = state.leader[NEXT], state.leader[RANK]
+    rows = state.work.shape[0] - rank
+    left = state.plan.pivot_cells - first
+    if rows == 0 or left <= 0:
+        return 0
+    columns = state.borders[state.plan.pivot_cells] - state.borders[first]
+    if first == 0:
+        count = state.plan.first
+    elif min(rows, columns) >= state.plan.wide_from:
+        count = state.plan.wide
+    else:
+        count = state.plan.narrow
+    return min(count, left)
+
+
+@jit
+def _has_room(state):
+    """Tell whether the slot of the next panel is free: whether all cells have its last panel."""
+    published, slots = _load(state.shared, PUBLISHED), state.about.shape[0]
+    if published < slots:
+        return True
+    for cell in range(state.leader[NEXT], state.cells.shape[0]):
+        if _load(state.cells, cell) < 2 * (published - slots + 1):
+            return False
+    return True
+
+
+@jit
+def _first_behind(state, count):
+    """Return the first of the next cells that lacks a panel, preferably one that nobody works on."""
+    published, busy = _load(state.shared, PUBLISHED), -1
+    for cell in range(state.leader[NEXT], state.leader[NEXT] + count):
+        number = _load(state.cells, cell)
+        if number < 2 * published:
+            if number & 1 == 0:
+                return cell
+            busy = cell
+    return busy
+
+
+@jit
+def _all_applied(state):
+    published = _load(state.shared, PUBLISHED)
+    for cell in range(state.leader[NEXT], state.cells.shape[0]):
+        if _load(state.cells, cell) < 2 * published:
+            return False
+    return True
+
+
+@jit
+def _claim(state, cell):
+    number = _load(state.cells, cell)
+    return number & 1 == 0 and _exchange(state.cells, cell, number, number + 1)
+
+
+@jit
+def _take(state):
+    """Claim the cell that is furthest behind and return it, or -1 if all are up to date or claimed."""
+    while True:
+        best, where = 2 * _load(state.shared, PUBLISHED), -1
+        for cell in range(state.cells.shape[0]):
+            number = _load(state.cells, cell)
+            if number < best and number & 1 == 0:
+                best, where = number, cell
+        if where < 0 or _exchange(state.cells, where, best, best + 1):
+            return where
+
+
+@jit
+def _advance(state, cell, thread, all_panels):
+    """Copy a claimed cell from the input, or apply panels to it, and release it; return the work done."""
+    number = _load(state.cells, cell) - 1
+    published = _load(state.shared, PUBLISHED)
+    first, stop = state.borders[cell], state.borders[cell + 1]
+    spent = 0.0
+    if number < 0:
+        if not _copy_columns(state.work, state.source, first, stop, state.half):
+            _store(state.shared, BAD, 1)
+            _store(state.shared, OVER, 1)
+        number = 0
+    while number < 2 * published:
+        spent += _apply_panel(state, number // 2, first, stop, thread)
+        number += 2
+        if not all_panels:
+            break
+    _store(state.cells, cell, number)
+    return spent
+
+
+@jit
+def _apply_panel(state, panel, first, stop, thread):
+    slot = panel % state.about.shape[0]
+    rank, top, moved = state.about[slot, 0], state.about[slot, 1], state.about[slot, 2]
+    rows, width = state.work.shape[0] - top, state.inverse.shape[1]
+    lower = state.lower[slot, : width * rows].reshape(width, rows)
+    height = min(max(state.plan.small // ((stop - first) * rank) // 8 * 8, 16), state.plan.tallest)
+    update_columns(
+        state.dgemm, state.work, top, first, stop, state.moves[slot, 0, :moved], state.moves[slot, 1, :moved],
+        lower, state.inverse[slot], rank, state.plan.keep, state.scratch[thread], height,
+        state.prime, state.reciprocal,
+    )  # fmt: skip
+    return float(rank) * rows * (stop - first)
+
+
+@jit
+def _factor(state, count):
+    """Factor the next panel, publish it if it has pivots, and return the work done."""
+    cell, top, work = state.leader[NEXT], state.leader[RANK], state.work
+    first, stop, rows = state.borders[cell], state.borders[cell + count], work.shape[0] - top
+    state.leader[NEXT] = cell + count
+    for i in range(cell, cell + count):
+        _store(state.cells, i, _FACTORED)
+    if not _has_nonzero(work, top, first, stop):
+        return float(rows) * (stop - first)
+    published = _load(state.shared, PUBLISHED)
+    slot, width = published % state.about.shape[0], stop - first
+    widest = state.inverse.shape[1]
+    panel = state.columns[: width * rows].reshape(width, rows)
+    lower = state.lower[slot, : widest * rows].reshape(widest, rows)
+    order, before, places = state.order[top:], state.places[0, :rows], state.places[1]
+    for i in range(rows):
+        before[i] = order[i]
+    pivots = state.pivots[top:]
+    new = factor_panel(
+        state.dgemm, work, top, first, stop, panel, lower, state.inverse[slot], order, pivots, state.square,
+        state.plan.base, state.plan.small, state.prime, state.reciprocal,
+    )  # fmt: skip
+    for k in range(new):
+        state.values[top + k] = panel[pivots[k], k]
+        pivots[k] += first
+    if state.plan.keep:
+        _store_panel(work, top, first, panel, new)
+    moved = _note_moves(before, order, places, state.moves[slot])
+    state.about[slot, 0], state.about[slot, 1], state.about[slot, 2] = new, top, moved
+    state.leader[RANK] = top + new
+    if new:
+        _store(state.shared, PUBLISHED, published + 1)
+    return float(rows) * width * width
+
+
+@jit
+def _note_moves(before, after, places, moves):
+    """Note the positions where ``after`` differs from ``before``, and where their values were."""
+    count = 0
+    for i in range(before.shape[0]):
+        places[before[i]] = i
+    for i in range(before.shape[0]):
+        if before[i] != after[i]:
+            moves[0, count], moves[1, count] = i, places[after[i]]
+            count += 1
+    return count
+
+
+@jit
+def _store_panel(work, top, first, panel, rank):
+    """Write the pivots' rows of a panel into the echelon form, zeros below."""
+    for i in range(panel.shape[1]):
+        for j in range(panel.shape[0]):
+            work[top + i, first + j] = panel[j, i] if i < rank else 0.0
+
+
+@jit
+def _has_nonzero(work, top, first, stop):
+    for i in range(top, work.shape[0]):
+        found = 0
+        for j in range(first, stop):
+            found += work[i, j] != 0.0
+        if found:
+            return True
+    return False
+
+
+@jit
+def _copy_columns(work, source, first, stop, half):
+    """Copy columns; return whether all entries are integers of size at most ``half``."""
+    bad = 0
+    for i in range(source.shape[0]):
+        row, out = source[i, first:stop], work[i, first:stop]
+        for j in range(row.shape[0]):  # NaN fails both comparisons
+            v = row[j]
+            out[j] = v
+            bad += 0 if (abs(v) <= half) & (np.rint(v) == v) else 1
+    return bad == 0
