@@ -105,10 +105,9 @@ def contradiction(
     name = str(claim.get("kind"))
     kind = claim_kinds().get(name)
     if kind is None:
-        return f"claims of kind {shown(name, 40)!r} are not known here, so that nothing can be compared"
+        return f"claims of kind {shown(name, 40)!r} are not known here: nothing can be compared"
     if certificate.get("kind") != kind.certificate_kind:
-        found = shown(certificate.get("kind"), 40)
-        return f"the certificate is of kind {found!r}, not {kind.certificate_kind!r}"
+        return f"it is of kind {shown(certificate.get('kind'), 40)!r}, not {kind.certificate_kind!r}"
     try:
         proved = kind.quantities(certificate)
     except _MALFORMED:

@@ -44,7 +44,7 @@ def wanted(
                 found.insert(0, _equation(known.expected_quantity, expected, words, truths, differs))
         except InputError:
             return ()
-        texts = [_breakable(tex) for tex in found]
+        texts = [broken_at_words(tex) for tex in found]
         if differs and check:
             texts[-1] = str(negated(texts[-1]))
     return tuple(Tex(text) for text in texts)
@@ -60,14 +60,14 @@ def _equation(
     return rf"\text{{{name}}} {sign} {Formula.parse(expected).to_latex(words, truths)}"
 
 
-def _breakable(tex: str) -> str:
+def broken_at_words(tex: str) -> str:
     r"""Return a formula for text mode whose words outside of braces, and whose brackets, are broken.
 
     Examples
     --------
-    >>> print(_breakable(r"\text{values} = \left(a + \frac{\text{b}}{2}\right)"))
+    >>> print(broken_at_words(r"\text{values} = \left(a + \frac{\text{b}}{2}\right)"))
     values $= (a + \frac{\text{b}}{2})$
-    >>> print(_breakable(r"\text{rank} = 3\ \text{and}\ \text{closed}"))
+    >>> print(broken_at_words(r"\text{rank} = 3\ \text{and}\ \text{closed}"))
     rank $= 3$ and closed
     """
     tex = tex.replace(r"\left(", "(").replace(r"\right)", ")").replace("\\ ", " ")

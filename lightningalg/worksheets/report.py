@@ -13,7 +13,6 @@ from typing import Any
 from lightningalg.certificates.checker import explain
 from lightningalg.certificates.files import read_json
 from lightningalg.errors import InputError, shown
-from lightningalg.render.html.mathml import mathml
 from lightningalg.render.html.records import (
     ClaimPage,
     Figure,
@@ -31,6 +30,7 @@ from lightningalg.worksheets.report_words import (
     expected_words,
     formula_mathml,
     left_side,
+    with_words,
     yes_or_no,
 )
 from lightningalg.worksheets.verdict import OPEN, recorded_verdict
@@ -246,7 +246,7 @@ def _claim(
         source=_text(entry, "source", what),
         prose=_text(entry, "prose", what),
         expected=expected,
-        expected_mathml=mathml(truth) if truth else formula_mathml(sign + " ", expected),
+        expected_mathml=with_words(truth) if truth else formula_mathml(sign + " ", expected),
         expected_label="Expected" if sign or truth else expected_words(kind, relation),
         check=check,
         check_mathml=formula_mathml("", check),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from html import escape
 
 from lightningalg.claims import claim_kinds
 from lightningalg.errors import InputError, UnsupportedError
 from lightningalg.render.html.mathml import mathml
 from lightningalg.render.html.records import InstanceRow
 from lightningalg.render.latex.quantities import quantity_truths, quantity_words
+from lightningalg.worksheets.expected_text import broken_at_words
 from lightningalg.worksheets.formula import Formula
 
 _UNDERSCORE = r"\_"
@@ -60,6 +62,18 @@ def formula_mathml(before: str, text: str) -> str:
             lambda name: rf"\text{{{name[1].replace(_UNDERSCORE, ' ')}}}",
             Formula.parse(text).to_latex(quantity_words(), quantity_truths()),
         )
-        return mathml(before + latex)
+        return with_words(before + latex)
     except (InputError, UnsupportedError):
         return ""
+
+
+def with_words(latex: str) -> str:
+    r"""Return a formula whose words are text of the page, where lines may break, and the rest MathML.
+
+    Examples
+    --------
+    >>> with_words(r"\text{closed & open}")
+    'closed &amp; open'
+    """
+    pieces = broken_at_words(latex).split("$")
+    return "".join(mathml(piece) if i % 2 else escape(piece) for i, piece in enumerate(pieces))

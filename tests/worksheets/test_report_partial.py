@@ -150,7 +150,7 @@ def test_what_is_expected_and_checked_is_labelled_in_words(run):
     alter(run, change)
     page = Page(str(render_report(read_report(run))["claims/small--degrees.html"]))
     assert "Expected degree in X: 3" in page.text
-    assert "Also required: degree of the fibre=2" in page.text.replace("\u00a0", " ")
+    assert "Also required: degree of the fibre =2" in page.text.replace("\u00a0", " ")
     assert "fibre_degree" not in page.text
 
 

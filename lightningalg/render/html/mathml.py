@@ -151,6 +151,9 @@ def _clean(tree: ElementTree.Element, latex: str) -> None:
                 f"the formula {shown(latex)!r} has the command {shown(text, 30)}, which is not known here"
             )
         node.text = text
+        if text == "⧵":  # the converter's sign for differences of sets, which most fonts lack
+            node.tag, node.text = "mo", "∖"
+            node.attrib.update(lspace="0.2em", rspace="0.2em")
         if text in _ARROWS:
             node.tag = "mo"
             node.attrib.update(lspace="0.28em", rspace="0.28em")

@@ -73,6 +73,10 @@ _TRUTHS = {
         Message("the values determine the virtual weights up to scaling"),
         Message("the values do not determine the virtual weights"),
     ),
+    "embedded": (
+        Message("the fibre over 0 has an embedded component at 0"),
+        Message("the fibre over 0 has no embedded component at 0"),
+    ),
     "zero": (Message("the function is 0"), Message("the function is not 0")),
 }
 
