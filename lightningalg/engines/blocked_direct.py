@@ -21,9 +21,9 @@ from numba.extending import intrinsic
 from lightningalg.engines.blocked_kernels import (
     copy_row,
     factor_base,
+    inner,
     inverse_modulo,
     is_increasing,
-    jit,
     reduce_row,
     subtract_reduced,
 )
@@ -66,7 +66,7 @@ def _call_dgemm(context, builder, signature, arguments):
     return context.get_dummy_value()
 
 
-@jit
+@inner
 def factor_panel(
     address, work, top, first, stop, panel, lower, inverse, order, pivots, memory, base, small,
     prime, reciprocal,
@@ -131,7 +131,7 @@ def factor_panel(
     return done
 
 
-@jit
+@inner
 def update_columns(
     address, work, top, first, stop, to, source, lower, inverse, rank, keep, memory, height, prime, reciprocal
 ):
@@ -180,7 +180,7 @@ def update_columns(
         subtract_reduced(work, top + rank + start, first, product, prime, reciprocal)
 
 
-@jit
+@inner
 def _factor_in_place(address, panel, first, stop, lower, inverse, done, pivots, memory, prime, reciprocal):
     """Do what ``factor_base`` does where the next rows, unmoved, hold the pivots; return how many, or 0.
 
@@ -218,7 +218,7 @@ def _factor_in_place(address, panel, first, stop, lower, inverse, done, pivots, 
     return size
 
 
-@jit
+@inner
 def _factor_square(square, scales, prime, reciprocal):
     """Factor a small matrix into ``L U`` in place, without moving rows; return whether that is possible.
 
@@ -242,7 +242,7 @@ def _factor_square(square, scales, prime, reciprocal):
     return True
 
 
-@jit
+@inner
 def _invert_square(square, scales, inverse, done, upper, prime, reciprocal):
     """Invert ``L`` and ``U``, the second transposed into ``upper``."""
     size = square.shape[0]
@@ -261,7 +261,7 @@ def _invert_square(square, scales, inverse, done, upper, prime, reciprocal):
         upper[k, k] = scales[k]
 
 
-@jit
+@inner
 def _apply(address, panel, lower, inverse, begin, done, first, stop, memory, small, prime, reciprocal):
     """Apply pivots ``begin .. done-1`` to columns ``first .. stop-1`` of the panel."""
     new, columns, rows = done - begin, stop - first, panel.shape[1]
@@ -288,7 +288,7 @@ def _apply(address, panel, lower, inverse, begin, done, first, stop, memory, sma
         )  # fmt: skip
 
 
-@jit
+@inner
 def _merge(address, lower, inverse, starts, segments, memory, prime, reciprocal):
     """Form the inverse for the last two segments together; return the number of segments left."""
     a, b, c = starts[segments - 2], starts[segments - 1], starts[segments]
@@ -311,7 +311,7 @@ def _merge(address, lower, inverse, starts, segments, memory, prime, reciprocal)
     return segments - 1
 
 
-@jit
+@inner
 def _load_transposed(work, top, first, panel):
     """Copy a block transposed: eight rows at a time, so that both sides use whole cache lines."""
     width, rows = panel.shape
@@ -328,7 +328,7 @@ def _load_transposed(work, top, first, panel):
             panel[j, i] = work[top + i, first + j]
 
 
-@jit
+@inner
 def _move_rows(work, top, first, stop, to, source, memory):
     width = stop - first
     for i in range(to.shape[0]):

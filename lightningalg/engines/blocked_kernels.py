@@ -23,7 +23,17 @@ from numba import njit
 
 
 def jit(function: Callable[..., Any]) -> Any:
-    options = {"nogil": True, "fastmath": {"contract"}}
+    """Compile a function that Python calls."""
+    return _compiled(function, {})
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Compile a function that only compiled functions call: what Python would need is a third of the work."""
+    return _compiled(function, {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})
+
+
+def _compiled(function: Callable[..., Any], wrappers: dict[str, bool]) -> Any:
+    options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, **wrappers}
     try:
         return njit(cache=True, **options)(function)
     except RuntimeError:  # neither this directory nor a cache directory of the user is writable
@@ -70,7 +80,7 @@ def subtract_reduced(target, row, column, product, prime, reciprocal):
             values[j] = v - np.rint(v * reciprocal) * prime
 
 
-@jit
+@inner
 def copy_row(target, values):
     """Copy a row; slice assignment would compile its error messages too, for seconds."""
     for i in range(values.shape[0]):
@@ -97,14 +107,14 @@ def reduce_columns(values, start, stop, prime, reciprocal):
         reduce_row(values[i, start:stop], prime, reciprocal)
 
 
-@jit
+@inner
 def reduce_row(values, prime, reciprocal):
     for i in range(values.shape[0]):
         v = values[i]
         values[i] = v - np.rint(v * reciprocal) * prime
 
 
-@jit
+@inner
 def _apply_pivots(column, done, new, lower, inverse, known, prime, reciprocal):
     """Apply pivots ``done .. new-1`` to ``column``."""
     for k in range(done, new):
@@ -121,7 +131,7 @@ def _apply_pivots(column, done, new, lower, inverse, known, prime, reciprocal):
         reduce_row(piece, prime, reciprocal)
 
 
-@jit
+@inner
 def _subtract_multiples(piece, lower, start, done, new, known):
     """Subtract ``sum(known[k] * lower[done + k, start:])`` from ``piece``."""
     end = start + piece.shape[0]
@@ -141,7 +151,7 @@ def _subtract_multiples(piece, lower, start, done, new, known):
         k += 1
 
 
-@jit
+@inner
 def is_increasing(order, start):
     descents = 0
     for i in range(start, order.shape[0] - 1):  # without a branch, so that it vectorises
@@ -149,7 +159,7 @@ def is_increasing(order, start):
     return descents == 0
 
 
-@jit
+@inner
 def _find_nonzero(column, start):
     """Return the first position from ``start`` on of a non-zero entry, or -1."""
     for i in range(start, column.shape[0]):
@@ -158,7 +168,7 @@ def _find_nonzero(column, start):
     return -1
 
 
-@jit
+@inner
 def _find_pivot(column, order, t):
     """Return the position from ``t`` on of the non-zero entry whose row came first, or -1."""
     none = np.iinfo(np.int64).max
@@ -173,7 +183,7 @@ def _find_pivot(column, order, t):
     return i
 
 
-@jit
+@inner
 def _swap(panel, lower, order, i, new):
     for j in range(panel.shape[0]):
         panel[j, i], panel[j, new] = panel[j, new], panel[j, i]
@@ -182,7 +192,7 @@ def _swap(panel, lower, order, i, new):
     order[i], order[new] = order[new], order[i]
 
 
-@jit
+@inner
 def _append_pivot(column, done, new, lower, inverse, prime, reciprocal):
     """Store the multipliers of pivot ``new``, and extend the inverse by its row."""
     scale = inverse_modulo(column[new], prime)
@@ -198,7 +208,7 @@ def _append_pivot(column, done, new, lower, inverse, prime, reciprocal):
     inverse[new, new] = 1.0
 
 
-@jit
+@inner
 def inverse_modulo(value, prime):
     """Return the centred inverse of ``value`` modulo ``prime``, by Euclid's algorithm."""
     r0, r1 = np.int64(prime), np.int64(value) % np.int64(prime)

@@ -26,7 +26,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from lightningalg.engines.blocked_direct import factor_panel, update_columns
-from lightningalg.engines.blocked_kernels import jit
+from lightningalg.engines.blocked_kernels import inner, jit
 from lightningalg.engines.blocked_state import BAD, INSIDE, NEXT, OVER, PUBLISHED, RANK
 
 _FACTORED = 2**62
@@ -98,11 +98,12 @@ def _pointer(context, builder, signature, arguments):
 @jit
 def help_leader(state, thread):
     """Bring cells up to date until all is over."""
+    one = np.int64(1)
     _add(state.shared, INSIDE, 1)
     while _load(state.shared, OVER) == 0:
-        cell = _take(state)
+        cell = _take(state.cells, state.shared)
         if cell >= 0:
-            _advance(state, cell, thread, False)
+            _advance(state, cell, thread, one)
         else:
             _call(state.pause)
     _add(state.shared, INSIDE, -1)
@@ -115,25 +116,31 @@ def lead(state, budget):
     Returns whether there is more to do. If not, no helper is at work any more: one that comes late,
     after ``OVER`` was set, leaves without having touched anything.
     """
+    cells, shared, leader, height = state.cells, state.shared, state.leader, state.work.shape[0]
+    me, one, all_of_them = np.int64(0), np.int64(1), np.int64(_FACTORED)  # literals would compile all again
+    slots = state.about.shape[0]
     spent = 0.0
     while spent < budget:
-        if _load(state.shared, BAD) != 0:
+        if _load(shared, BAD) != 0:
             break
-        count = _next_cells(state)
-        if state.leader[RANK] == state.work.shape[0] and not state.plan.keep:
-            _store(state.shared, PUBLISHED, 0)  # nothing is left to apply: cells are only read, and checked
-        if count > 0 and _has_room(state):
-            cell = _first_behind(state, count)
+        count = _next_cells(state.plan, leader, state.borders, height)
+        if leader[RANK] == height and not state.plan.keep:
+            _store(shared, PUBLISHED, 0)  # nothing is left to apply: cells are only read, and checked
+        published, following, panels = _load(shared, PUBLISHED), leader[NEXT], one
+        # there is room for a panel: all cells have the one whose slot it gets
+        if count > 0 and (published < slots or _have_panels(cells, following, published - slots + 1)):
+            cell = _first_behind(cells, following, count, published)
             if cell < 0:
                 spent += _factor(state, count)
                 continue
-            if _claim(state, cell):
-                spent += _advance(state, cell, 0, True)
-                continue
-        cell = _take(state)
+            panels = all_of_them
+            if not _claim(cells, cell):
+                panels, cell = one, _take(cells, shared)
+        else:
+            cell = _take(cells, shared)
         if cell >= 0:
-            spent += _advance(state, cell, 0, False)
-        elif count == 0 and _all_applied(state):
+            spent += _advance(state, cell, me, panels)
+        elif count == 0 and _have_panels(cells, following, published):
             break
         else:
             _call(state.pause)
@@ -145,42 +152,38 @@ def lead(state, budget):
     return False
 
 
-@jit
-def _next_cells(state):
+@inner
+def _next_cells(plan, leader, borders, height):
     """Return how many cells the next panel has, 0 if there is none."""
-    first, rank = state.leader[NEXT], state.leader[RANK]
-    rows = state.work.shape[0] - rank
-    left = state.plan.pivot_cells - first
+    first, rows = leader[NEXT], height - leader[RANK]
+    left = plan.pivot_cells - first
     if rows == 0 or left <= 0:
         return 0
-    columns = state.borders[state.plan.pivot_cells] - state.borders[first]
+    columns = borders[plan.pivot_cells] - borders[first]
     if first == 0:
-        count = state.plan.first
-    elif min(rows, columns) >= state.plan.wide_from:
-        count = state.plan.wide
+        count = plan.first
+    elif min(rows, columns) >= plan.wide_from:
+        count = plan.wide
     else:
-        count = state.plan.narrow
+        count = plan.narrow
     return min(count, left)
 
 
-@jit
-def _has_room(state):
-    """Tell whether the slot of the next panel is free: whether all cells have its last panel."""
-    published, slots = _load(state.shared, PUBLISHED), state.about.shape[0]
-    if published < slots:
-        return True
-    for cell in range(state.leader[NEXT], state.cells.shape[0]):
-        if _load(state.cells, cell) < 2 * (published - slots + 1):
+@inner
+def _have_panels(cells, first, number):
+    """Tell whether all cells from the first one on have ``number`` panels."""
+    for cell in range(first, cells.shape[0]):
+        if _load(cells, cell) < 2 * number:
             return False
     return True
 
 
-@jit
-def _first_behind(state, count):
+@inner
+def _first_behind(cells, first, count, published):
     """Return the first of the next cells that lacks a panel, preferably one that nobody works on."""
-    published, busy = _load(state.shared, PUBLISHED), -1
-    for cell in range(state.leader[NEXT], state.leader[NEXT] + count):
-        number = _load(state.cells, cell)
+    busy = -1
+    for cell in range(first, first + count):
+        number = _load(cells, cell)
         if number < 2 * published:
             if number & 1 == 0:
                 return cell
@@ -188,37 +191,28 @@ def _first_behind(state, count):
     return busy
 
 
-@jit
-def _all_applied(state):
-    published = _load(state.shared, PUBLISHED)
-    for cell in range(state.leader[NEXT], state.cells.shape[0]):
-        if _load(state.cells, cell) < 2 * published:
-            return False
-    return True
+@inner
+def _claim(cells, cell):
+    number = _load(cells, cell)
+    return number & 1 == 0 and _exchange(cells, cell, number, number + 1)
 
 
-@jit
-def _claim(state, cell):
-    number = _load(state.cells, cell)
-    return number & 1 == 0 and _exchange(state.cells, cell, number, number + 1)
-
-
-@jit
-def _take(state):
+@inner
+def _take(cells, shared):
     """Claim the cell that is furthest behind and return it, or -1 if all are up to date or claimed."""
     while True:
-        best, where = 2 * _load(state.shared, PUBLISHED), -1
-        for cell in range(state.cells.shape[0]):
-            number = _load(state.cells, cell)
+        best, where = 2 * _load(shared, PUBLISHED), -1
+        for cell in range(cells.shape[0]):
+            number = _load(cells, cell)
             if number < best and number & 1 == 0:
                 best, where = number, cell
-        if where < 0 or _exchange(state.cells, where, best, best + 1):
+        if where < 0 or _exchange(cells, where, best, best + 1):
             return where
 
 
-@jit
-def _advance(state, cell, thread, all_panels):
-    """Copy a claimed cell from the input, or apply panels to it, and release it; return the work done."""
+@inner
+def _advance(state, cell, thread, panels):
+    """Copy a claimed cell from the input or apply panels, and release it; return the work done."""
     number = _load(state.cells, cell) - 1
     published = _load(state.shared, PUBLISHED)
     first, stop = state.borders[cell], state.borders[cell + 1]
@@ -228,16 +222,15 @@ def _advance(state, cell, thread, all_panels):
             _store(state.shared, BAD, 1)
             _store(state.shared, OVER, 1)
         number = 0
-    while number < 2 * published:
+    while number < 2 * published and panels > 0:
         spent += _apply_panel(state, number // 2, first, stop, thread)
         number += 2
-        if not all_panels:
-            break
+        panels -= 1
     _store(state.cells, cell, number)
     return spent
 
 
-@jit
+@inner
 def _apply_panel(state, panel, first, stop, thread):
     slot = panel % state.about.shape[0]
     rank, top, moved = state.about[slot, 0], state.about[slot, 1], state.about[slot, 2]
@@ -252,7 +245,7 @@ def _apply_panel(state, panel, first, stop, thread):
     return float(rank) * rows * (stop - first)
 
 
-@jit
+@inner
 def _factor(state, count):
     """Factor the next panel, publish it if it has pivots, and return the work done."""
     cell, top, work = state.leader[NEXT], state.leader[RANK], state.work
@@ -288,7 +281,7 @@ def _factor(state, count):
     return float(rows) * width * width
 
 
-@jit
+@inner
 def _note_moves(before, after, places, moves):
     """Note the positions where ``after`` differs from ``before``, and where their values were."""
     count = 0
@@ -301,7 +294,7 @@ def _note_moves(before, after, places, moves):
     return count
 
 
-@jit
+@inner
 def _store_panel(work, top, first, panel, rank):
     """Write the pivots' rows of a panel into the echelon form, zeros below."""
     for i in range(panel.shape[1]):
@@ -309,7 +302,7 @@ def _store_panel(work, top, first, panel, rank):
             work[top + i, first + j] = panel[j, i] if i < rank else 0.0
 
 
-@jit
+@inner
 def _has_nonzero(work, top, first, stop):
     for i in range(top, work.shape[0]):
         found = 0
@@ -320,7 +313,7 @@ def _has_nonzero(work, top, first, stop):
     return False
 
 
-@jit
+@inner
 def _copy_columns(work, source, first, stop, half):
     """Copy columns; return whether all entries are integers of size at most ``half``."""
     bad = 0
