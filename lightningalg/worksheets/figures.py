@@ -101,9 +101,14 @@ def _captioned(rows: list[list[bool]], network: Network, name: str) -> tuple[str
         blocks[label] = (block.offset, block.offset + block.size)
     filled = sum(map(sum, rows))
     caption = (
-        f"Non-zero entries of the Jacobian of {name} ({len(rows)} coefficients by {network.parameter_count} "
-        f"parameters). {filled} of {len(rows) * network.parameter_count} entries are not identically zero."
+        f"Non-zero entries of the Jacobian of {name} ({_counted(len(rows), 'coefficient')} by "
+        f"{_counted(network.parameter_count, 'parameter')}). "
+        f"{filled} of {len(rows) * network.parameter_count} entries are not identically zero."
     )
     return pattern(
-        rows, blocks, f"Non-zero entries of the Jacobian of {name}", ("coefficients", "parameters")
+        rows, blocks, f"Non-zero entries of the Jacobian of {name}", ("coefficient", "parameter")
     ), caption
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -10,6 +10,7 @@ from lightningalg.networks.spec import network_from_table
 from lightningalg.render.html.charts import Point, scatter
 from lightningalg.render.html.graph import GraphNode, layered_graph
 from lightningalg.render.html.records import ClaimPage, Figure, InstanceRow
+from lightningalg.render.typed import typed
 from lightningalg.worksheets.figures import MOST_PARAMETERS, certificate_figures
 
 Certificates = Mapping[str, Mapping[str, Any]]  # of a claim, by the name of the instance
@@ -105,7 +106,7 @@ def neighbours(claim: ClaimPage, known: Mapping[str, ClaimPage]) -> Figure | Non
     found = {c.key: c for c in (*before, claim, *after)}
     edges = [(c.key, claim.key) for c in before] + [(claim.key, c.key) for c in after]
     nodes = [_node(c, "", here=c.key == claim.key) for c in found.values()]
-    svg = layered_graph(nodes, edges, f"What {claim.title} rests on and what rests on it")
+    svg = layered_graph(nodes, edges, f"What {typed(claim.title)} rests on and what rests on it")
     caption = "What this claim (heavy frame) rests on, to its left, and what rests on it, to its right."
     return Figure(svg, caption, "Claims it depends on")
 
@@ -113,7 +114,7 @@ def neighbours(claim: ClaimPage, known: Mapping[str, ClaimPage]) -> Figure | Non
 def _node(claim: ClaimPage, folder: str, *, here: bool = False) -> GraphNode:
     mark = claim.verdict.replace(" ", "-") + (" here" if here else "")
     sign = _SIGNS.get(claim.verdict, "?")
-    return GraphNode(claim.key, claim.title, f"{sign} {claim.key}", mark, f"{folder}{claim.page}")
+    return GraphNode(claim.key, typed(claim.title), f"{sign} {claim.key}", mark, f"{folder}{claim.page}")
 
 
 def slice_figures(

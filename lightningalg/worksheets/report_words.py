@@ -15,6 +15,11 @@ from lightningalg.worksheets.expected_text import broken_at_words
 from lightningalg.worksheets.formula import Formula
 
 _UNDERSCORE = r"\_"
+_SIGN = re.compile(
+    r"(?P<open>\\left(?![a-z])|\{)|(?P<close>\\right(?![a-z])|\})"
+    r"|,|(?<=[\w)}'] )(?:[-+=<>]|\\(?:le|ge|ne)(?![a-z]))(?= )"
+)
+_OPERATOR = re.compile(r"[-+=<>]|\\(?:le|ge|ne)(?![a-z])")
 _LONG_NAME = re.compile(r"\\mathit\{((?:[A-Za-z0-9]|\\_)+)\}")  # such as fibre_degree, as formulas print it
 
 
@@ -62,7 +67,7 @@ def formula_mathml(before: str, text: str) -> str:
             lambda name: rf"\text{{{name[1].replace(_UNDERSCORE, ' ')}}}",
             Formula.parse(text).to_latex(quantity_words(), quantity_truths()),
         )
-        return with_words(before + latex)
+        return with_words((before + latex).replace(r"\lvert", r"\left|").replace(r"\rvert", r"\right|"))
     except (InputError, UnsupportedError):
         return ""
 
@@ -76,4 +81,20 @@ def with_words(latex: str) -> str:
     'closed &amp; open'
     """
     pieces = broken_at_words(latex).split("$")
-    return "".join(mathml(piece) if i % 2 else escape(piece) for i, piece in enumerate(pieces))
+    return "".join(_breakable(piece) if i % 2 else escape(piece) for i, piece in enumerate(pieces))
+
+
+def _breakable(latex: str) -> str:
+    """Return MathML of a formula, in pieces between which a line may break: before signs, after commas."""
+    depth, start, pieces = 0, 0, []
+    for found in _SIGN.finditer(latex):
+        if found["open"] or found["close"]:
+            depth += 1 if found["open"] else -1
+        elif depth == 0 and found.start() > 0:
+            at = found.end() if found[0] == "," else found.start()
+            pieces.append(latex[start:at])
+            start = at
+    pieces.append(latex[start:])
+    whole = [piece.strip() for piece in pieces if piece.strip()]
+    # an empty group in front: the sign is between two things, and has the room for it
+    return "<wbr>".join(mathml(("{}" if i and _OPERATOR.match(x) else "") + x) for i, x in enumerate(whole))

@@ -98,3 +98,19 @@ def test_pdflatex_accepts_all_kinds(tmp_path):
     assert done.returncode == 0, done.stdout[-2000:]
     assert "undefined" not in done.stdout
     assert "Overfull \\hbox" not in done.stdout
+
+
+@pytest.mark.parametrize("lang", ["en", "es"])
+def test_immersions_are_stated_where_they_are_shown(lang):
+    """With a >= d every matrix A has rank at most a; with a < d, or no ranks of product 2, nothing is said."""
+    shown, below, small = (
+        la.singular_points(la.lightning(widths, (rank,))).to_json()
+        for widths, rank in (((2, 2), 2), ((3, 2), 2), ((1, 2), 1))
+    )
+    text = render_proof([shown], lang=lang)
+    assert r"\label{cor:immersion}" in text and "$D=d^2+dd'-1$" in text
+    assert "cor:immersion" not in render_proof([below, small], lang=lang)
+    text = render_proof([below, shown, small], lang=lang)
+    statement = text.partition(r"\label{cor:immersion}")[2].partition(r"\end{corollary}")[0]
+    assert re.search(r"\\ \$2\$ ", statement), statement
+    assert shown["claim"]["dimension"] == 2 * 2 + 2 * 2 - 1

@@ -1,6 +1,7 @@
 """A summary that says other things than its certificates is believed nowhere."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -153,6 +154,24 @@ def test_no_claim_of_the_packaged_worksheets_expects_a_yes_or_no_in_digits():
                 ]
 
 
+def test_every_quantity_that_a_packaged_worksheet_checks_has_words():
+    """Names of the program such as ``not_immersed`` are no language."""
+    from lightningalg.claims import claim_kinds
+    from lightningalg.render.latex.quantities import quantity_truths, quantity_words
+    from lightningalg.worksheets.library import find_worksheets
+    from lightningalg.worksheets.model import read_worksheet
+
+    worded = set(quantity_words()) | set(quantity_truths())
+    checked = set()
+    for path in find_worksheets([]):
+        for claim in read_worksheet(path).claims:
+            known = set(claim_kinds()[claim.kind].quantities_known)
+            used = set(re.findall(r"[a-z_]+", claim.check.text if claim.check else "")) & known
+            assert used <= worded, (path, claim.id, used - worded)
+            checked |= used
+    assert {"not_immersed", "dimension", "squares"} <= checked
+
+
 def test_differences_of_sets_have_a_sign_that_fonts_have():
     from lightningalg.render.html.mathml import mathml
 
@@ -164,3 +183,35 @@ def test_words_in_formulas_of_pages_are_text_where_lines_may_break():
 
     shown = formula_mathml("", "squares == 1 and dimension < 3")
     assert shown.startswith("the boundary is the set that the statement names and dimension <math>")
+
+
+def test_long_formulas_of_pages_may_break_before_signs_and_after_commas():
+    """In a narrow window the rest of a formula must not be out of sight."""
+    from lightningalg.worksheets.report_words import formula_mathml
+
+    pieces = formula_mathml(r"\dim Y = ", "2*min(a, d)*d - min(a, d)^2 + d*dprime - 1").split("<wbr>")
+    assert len(pieces) == 7 and all(piece.startswith("<math>") for piece in pieces)
+    minus = [piece for piece in pieces if "<mo>−</mo>" in piece]
+    assert all("<mrow></mrow><mo>−</mo>" in piece for piece in minus) and len(minus) == 2
+    whole = formula_mathml("", "binomial(a - 1, d) * abs(a - 1)")  # nothing inside a bracket that grows
+    assert whole.count("<math>") == 1 and whole.count("|</mo>") == 2 and 'form="prefix"' in whole
+
+
+def test_typed_indices_of_several_letters_are_lowered_on_pages():
+    from lightningalg.render.html.pages import pretty
+
+    assert str(pretty("V_ix A_yg = -M_(l-1), D_norm")) == (
+        "V<sub>ix</sub> A<sub>yg</sub> = -M<sub>l-1</sub>, D<sub>norm</sub>"
+    )
+    assert str(pretty("weights_dimension and matrix_rank")) == "weights_dimension and matrix_rank"
+
+
+def test_words_beside_small_matrices_are_whole_and_in_the_right_number():
+    from lightningalg.render.html.matrices import pattern
+
+    shown = pattern([[True, True, True]], {"Q": (0, 1)}, "T", ("coefficient", "parameter"))
+    assert ">1 coefficient<" in shown and ">3 parameters<" in shown
+    height = float(re.search(r'viewBox="0 0 [\d.]+ ([\d.]+)"', shown)[1])
+    middle = float(re.search(r"translate\(14 ([\d.]+)\)", shown)[1])
+    half = 6.6 * len("1 coefficient") / 2
+    assert half <= middle <= height - half

@@ -84,9 +84,11 @@ def pattern(
     rows: Sequence[Sequence[bool]],
     blocks: Mapping[str, tuple[int, int]],
     title: str,
-    names: tuple[str, str] = ("rows", "columns"),
+    names: tuple[str, str] = ("row", "column"),
 ) -> str:
     """Return the picture of a matrix' non-zero entries; ``blocks`` names ranges of columns, ends excluded.
+
+    ``names`` are the words for one row and one column.
 
     Examples
     --------
@@ -112,15 +114,21 @@ def pattern(
             for j, filled in enumerate(row)
             if filled
         ]
+    down, right = (
+        f"{count} {name}" if count == 1 else f"{count} {name}s"
+        for count, name in zip((len(rows), columns), names, strict=True)
+    )
+    half = _CHARACTER * len(down) / 2
+    middle = max((top + below) / 2, half + 4)  # a word beside few rows is longer than they are high
     body += [
-        f'<text class="axis" x="{left:g}" y="{below + 18:g}">{escape(f"{columns} {names[1]}")}</text>',
-        f'<text class="axis" transform="translate(14 {(top + below) / 2:g}) rotate(-90)" '
-        f'text-anchor="middle">{escape(str(len(rows)) + " " + names[0])}</text>',
+        f'<text class="axis" x="{left:g}" y="{below + 18:g}">{escape(right)}</text>',
+        f'<text class="axis" transform="translate(14 {middle:g}) rotate(-90)" '
+        f'text-anchor="middle">{escape(down)}</text>',
     ]
     words = _CHARACTER * max((len(name) + 1 for name in blocks), default=0)
     last = max((start for start, _ in blocks.values()), default=0)
-    wide = max(across + 1, left + last * size + words + 4, left + _CHARACTER * (len(names[1]) + 6))
-    return svg(wide, max(below + 24, top + _CHARACTER * (len(names[0]) + 6)), title, body, "pattern")
+    wide = max(across + 1, left + last * size + words + 4, left + _CHARACTER * (len(right) + 1))
+    return svg(wide, max(below + 24, middle + half + 4), title, body, "pattern")
 
 
 def _lanes(blocks: Mapping[str, tuple[int, int]], size: float) -> dict[str, int]:

@@ -17,6 +17,8 @@ _WRITTEN = (
     (re.compile(r"\^\(([^()&<>]{1,16})\)"), r"<sup>\1</sup>"),
     (re.compile(r"\^([0-9]+|[A-Za-z])(?![A-Za-z])"), r"<sup>\1</sup>"),
     (re.compile(r"\b([A-Za-zα-ω]{1,2})_([0-9]{1,2}|[A-Za-z])(?![A-Za-z0-9_])"), r"\1<sub>\2</sub>"),
+    (re.compile(r"\b([A-Z])_([a-z]{2,6})(?![A-Za-z0-9_])"), r"\1<sub>\2</sub>"),
+    (re.compile(r"\b([A-Za-zα-ω])_\(([^()&<>]{1,16})\)"), r"\1<sub>\2</sub>"),
 )
 
 

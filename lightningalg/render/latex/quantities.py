@@ -31,6 +31,12 @@ _WORDS = {
     "strata": Message("strata"),
     "singular_strata": Message("singular strata"),
     "boundary_strata": Message("strata of the boundary"),
+    "unexplained": Message("dimensions of the kernel that the known fields do not span"),
+    "orthogonal": Message("sum of the a of the factors so(a,a)"),
+    "power": Message("power of the maximal ideal that takes the element into the ideal"),
+    "not_immersed": Message(
+        "strata where the ranks of A and V have a product of at least 2 and no immersion is shown"
+    ),
     "attention_rank": Message("rank of A"),
     "directions": Message("dimension of the span of the fields"),
     "terms": Message("terms"),

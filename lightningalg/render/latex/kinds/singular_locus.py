@@ -44,6 +44,7 @@ class SingularInstance:
     sha256: str
     verdict: str
     smooth: bool = False
+    immersed: bool = False  # rank D of the differential on all (V, A), at all strata with r s >= 2
 
     kind = "singular-locus"
 
@@ -92,7 +93,15 @@ def read(certificate: Mapping[str, Any], label: int, verdict: str) -> SingularIn
         certificate["sha256"],
         verdict,
         not singular,
+        _immersed(stated, sizes),
     )
+
+
+def _immersed(stated: Sequence[Mapping[str, Any]], sizes: tuple[int, int, int]) -> bool:
+    """Tell whether an argument is `immersion' wherever r s >= 2, and A can be any matrix."""
+    triples = ((read_stratum(entry["stratum"]), entry["argument"]) for entry in stated)
+    above = [argument for (r, s, _), argument in triples if r * s >= 2]
+    return sizes[2] >= sizes[0] and bool(above) and all(argument == "immersion" for argument in above)
 
 
 def _locus(singular: set[Stratum], sizes: tuple[int, int, int]) -> Tex:
