@@ -2,9 +2,11 @@ r"""Certificates of kind ``groebner-basis`` in print: an ideal, its basis, and w
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 from typing import Any
 
 from lightningalg.errors import InputError
@@ -59,6 +61,10 @@ class GroebnerInstance:
     form: Tex | None
     constant: Tex | None
     point: Tex | None
+    embedded: tuple[Tex, Tex] | None = (
+        None  # a polynomial outside I, the degree of monomials that take it into I
+    )
+    square_free: bool = False  # the basis consists of square-free monomials
 
     kind = "groebner-basis"
 
@@ -161,7 +167,34 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> GroebnerI
         form=polynomial(witness["real"]["form"], names) if none else None,
         constant=polynomial(witness["real"]["constant"], names) if none else None,
         point=None if real is None or none else Tex("$, $".join(map(number, real))),
+        embedded=_embedded(ideal, claim, names),
+        square_free=claim["dimension"] >= 0
+        and bool(claim["basis"])
+        and all(len(f) == 1 and max(f[0][1]) == 1 for f in claim["basis"]),
     )
+
+
+def _embedded(
+    ideal: Mapping[str, Any], claim: Mapping[str, Any], names: Sequence[Tex]
+) -> tuple[Tex, Tex] | None:
+    """Return what shows an embedded component at 0: a monomial f not in I, and e with m^e f in I.
+
+    All generators must have no terms of different degrees, and the dimension must be positive.
+    """
+    outside, inside = claim["non_members"], claim["members"]
+    homogeneous = all(len({sum(exponents) for _, exponents in f}) == 1 for f in ideal["generators"])
+    if len(outside) != 1 or len(outside[0]) != 1 or not inside or not homogeneous or claim["dimension"] < 1:
+        return None
+    start = outside[0][0][1]
+    degree = sum(inside[0][0][1]) - sum(start)
+    reached = {tuple(f[0][1]) for f in inside if len(f) == 1}
+    if degree < 1 or math.comb(len(names) + degree - 1, degree) > len(reached):
+        return None
+    wanted = (
+        tuple(e + chosen.count(k) for k, e in enumerate(start))
+        for chosen in combinations_with_replacement(range(len(names)), degree)
+    )
+    return (polynomial(outside[0], names), Tex(str(degree))) if reached.issuperset(wanted) else None
 
 
 def _part(part: Mapping[str, Any], names: Sequence[Tex]) -> Part:
