@@ -102,7 +102,7 @@ def test_pdflatex_accepts_all_kinds(tmp_path):
 
 @pytest.mark.parametrize("lang", ["en", "es"])
 def test_immersions_are_stated_where_they_are_shown(lang):
-    """With a >= d every matrix A has rank at most a; with a < d, or no ranks of product 2, nothing is said."""
+    """With a >= d all matrices have rank at most a; with a < d, or no ranks of product 2, nothing is said."""
     shown, below, small = (
         la.singular_points(la.lightning(widths, (rank,))).to_json()
         for widths, rank in (((2, 2), 2), ((3, 2), 2), ((1, 2), 1))

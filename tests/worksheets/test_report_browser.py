@@ -406,8 +406,9 @@ def test_commands_take_one_line_in_a_narrow_window(browser, index):
     try:
         browser.get(page(index, "claims/small--dimension.html"))
         heights = browser.execute_script(
-            "return [...document.querySelectorAll('td.check')].map(cell => [cell.clientHeight,"
-            " cell.clientWidth])"
+            "return [...document.querySelectorAll('td.check')].map(cell => {"
+            " const range = document.createRange(); range.selectNodeContents(cell);"
+            " return [range.getBoundingClientRect().height, cell.clientWidth]})"
         )
     finally:
         browser.set_window_size(1300, 900)
