@@ -416,6 +416,23 @@ def test_commands_take_one_line_in_a_narrow_window(browser, index):
     assert all(height < 60 and width > 150 for height, width in heights), heights
 
 
+def test_titles_have_room_on_paper(browser, index):
+    """The first column must not give its width to the others, one word a line."""
+    metrics = {"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        browser.get(index)
+        widths, page_width, window = browser.execute_script(
+            "return [[...document.querySelectorAll('#claim-table tbody th')].map(e => e.clientWidth),"
+            " document.documentElement.scrollWidth, innerWidth]"
+        )
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert len(widths) == 3 and min(widths) > 130 and page_width <= window
+
+
 def test_pages_without_scripts_show_everything(browser, index):
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
