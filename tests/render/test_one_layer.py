@@ -112,5 +112,18 @@ def test_immersions_are_stated_where_they_are_shown(lang):
     assert "cor:immersion" not in render_proof([below, small], lang=lang)
     text = render_proof([below, shown, small], lang=lang)
     statement = text.partition(r"\label{cor:immersion}")[2].partition(r"\end{corollary}")[0]
-    assert re.search(r"\\ \$2\$ ", statement), statement
+    assert r"\cref{tab:singular-locus}" in statement and r"$a\ge d$" in statement
     assert shown["claim"]["dimension"] == 2 * 2 + 2 * 2 - 1
+
+
+def test_immersions_are_numbered_where_not_all_are_shown():
+    """A smooth stratum decided by another argument says nothing of the differential."""
+    shown, other = (la.singular_points(la.lightning(widths, (2,))).to_json() for widths in ((2, 2), (2, 1)))
+    strata = other["witness"]["strata"]
+    assert [x["argument"] for x in strata if x["stratum"][0] * x["stratum"][1] >= 2] == ["immersion"]
+    changed = [{**x, "argument": "open orbit"} if x["argument"] == "immersion" else x for x in strata]
+    other = {**other, "witness": {**other["witness"], "strata": changed}}
+    text = render_proof([other, shown])
+    statement = text.partition(r"\label{cor:immersion}")[2].partition(r"\end{corollary}")[0]
+    assert re.search(r"For no\.\\ \$?2\$? and all", statement), statement
+    assert "cor:immersion" not in render_proof([other])

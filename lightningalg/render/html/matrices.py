@@ -127,7 +127,7 @@ def pattern(
     ]
     words = _CHARACTER * max((len(name) + 1 for name in blocks), default=0)
     last = max((start for start, _ in blocks.values()), default=0)
-    wide = max(across + 1, left + last * size + words + 4, left + _CHARACTER * (len(right) + 1))
+    wide = max(across + 1, left + last * size + words + 4, left + _CHARACTER * (len(right) + 4))
     return svg(wide, max(below + 24, middle + half + 4), title, body, "pattern")
 
 

@@ -44,7 +44,8 @@ class SingularInstance:
     sha256: str
     verdict: str
     smooth: bool = False
-    immersed: bool = False  # rank D of the differential on all (V, A), at all strata with r s >= 2
+    every_matrix: bool = False  # a >= d, and there are strata with r s >= 2
+    immersed: bool = False  # and the differential on all (V, A) has rank D at all of these
 
     kind = "singular-locus"
 
@@ -93,6 +94,7 @@ def read(certificate: Mapping[str, Any], label: int, verdict: str) -> SingularIn
         certificate["sha256"],
         verdict,
         not singular,
+        sizes[2] >= sizes[0] >= 2,
         _immersed(stated, sizes),
     )
 
