@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+import lightningalg as la
 from lightningalg.render.latex import ClaimText, render_proof
 from lightningalg.render.latex.kinds.fibre import _proof
 from lightningalg.render.latex.language import speaking
@@ -93,3 +94,33 @@ def test_counterexamples_show_what_was_expected(lang, differs, verdict):
     assert "4711" not in render_proof(
         certificates, claim=ClaimText("c", "T", "S", verdicts=claim.verdicts), lang=lang
     )
+
+
+@pytest.mark.parametrize("lang", ["en", "es"])
+def test_no_sentence_begins_after_a_colon_or_in_another_sentence(lang):
+    """The argument for layers beside a skew one is a sentence; so is what some refuted claims expected."""
+    witness = {
+        "case": "peeled", "ranks": [2, 2], "rank_L": 2, "forms": [False, True], "tail": None, "dominance": [],
+        "skew": {"layer": 1, "places": [1, 2]},
+    }  # fmt: skip
+    with speaking(lang):
+        proof = _proof(witness, 2, {"multiplicity": 1, "components": 2}, None)
+    assert "fib:oneskew" in proof and not re.search(r": [A-Z]", proof)
+    certificates = KINDS["flag"]()
+    sentence = "the fibre is not an orbit"
+    claim = ClaimText(
+        "c", "T", "S", expected=sentence, verdicts={x["sha256"]: "refuted" for x in certificates}
+    )
+    text = " ".join(render_proof(certificates, claim=claim, lang=lang).split())
+    assert {"en": "Expected was: ", "es": "Se esperaba: "}[lang] in text
+
+
+@pytest.mark.parametrize(
+    ("lang", "wrong"), [("en", "each certificate shows"), ("es", "cada certificado muestra")]
+)
+def test_the_general_proof_of_the_degree_rests_on_no_certificate(lang, wrong):
+    """It is for all sizes; what certificates have of given sizes is no argument in it."""
+    text = render_proof([la.closure_degree(la.lightning((2, 1), (1,))).to_json()], lang=lang)
+    general = text.partition(r"\label{prop:degree}")[2].partition(r"\end{proof}")[0]
+    assert "Phi" in general and "certific" not in general
+    assert wrong not in text

@@ -247,7 +247,7 @@ def _proof(
             translate(
                 r"The skew layer is number $%(layer)s$; by \cref{fib:oneskew} its places are %(places)s; "
                 r"where it is stopped, the certificate has two pairs of vectors at which $\delta_N/B^2$ "
-                r"takes different values. For the other layers:",
+                r"takes different values. The argument for the other layers is this.",
                 layer=_int(witness["skew"]["layer"]),
                 places=conjunction([f"${_int(place)}$" for place in witness["skew"]["places"]]),
             )
