@@ -172,7 +172,7 @@ def _next_cells(plan, leader, borders, height):
 @inner
 def _have_panels(cells, first, number):
     """Tell whether all cells from the first one on have ``number`` panels."""
-    for cell in range(first, cells.shape[0]):
+    for cell in range(first, cells.shape[0]):  # noqa: SIM110 (compiled)
         if _load(cells, cell) < 2 * number:
             return False
     return True

@@ -200,6 +200,7 @@ def buchberger(
     end = time.monotonic() + seconds
     if ideal.characteristic:
         ring = Arithmetic(order, ideal.characteristic)
+        ring.end = end
         run = _Run(ring, [ring.pack(f) for f in ideal.generators], end=end)
         return _result(run, run.complete(), len(ideal.generators))
     for prime in _PRIMES:
@@ -215,11 +216,11 @@ def _lifted(
     """Run modulo a prime and repeat the useful steps over QQ; ``None``: an unlucky prime."""
     if any(c.denominator % prime == 0 for f in ideal.generators for c in f.values()):
         return None
-    modular = Arithmetic(order, prime)
+    modular, exact = Arithmetic(order, prime), Arithmetic(order)
+    modular.end = exact.end = end
     first = _Run(modular, [modular.pack(f) for f in ideal.generators], end=end)
     last = first.complete()
     count = len(ideal.generators)
-    exact = Arithmetic(order)
     second = _Run(exact, [exact.pack(f) for f in ideal.generators], end=end)
     place = {k: k for k in range(count)}
     for source in needed_sources(last, first.records, count):

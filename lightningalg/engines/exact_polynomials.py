@@ -8,6 +8,8 @@ integers ``0 .. p-1`` over GF(p).  Inside it is a dictionary from packed monomia
 from __future__ import annotations
 
 import heapq
+import math
+import time
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -15,6 +17,7 @@ from typing import Any
 import flint
 
 from lightningalg.engines.monomials import MonomialOrder, PackedMonomials, Polynomial
+from lightningalg.errors import EngineTimeoutError
 
 #: packed monomial -> non-zero coefficient
 Packed = dict[int, Any]
@@ -22,6 +25,8 @@ Packed = dict[int, Any]
 
 class Arithmetic:
     """Arithmetic of polynomials over QQ or GF(p) for one monomial order.
+
+    Divisions raise ``EngineTimeoutError`` when ``time.monotonic()`` has passed ``end``.
 
     Examples
     --------
@@ -35,6 +40,7 @@ class Arithmetic:
         self.order = order
         self.monomials = PackedMonomials(order)
         self.characteristic = characteristic
+        self.end = math.inf
         self.one = self.number(1)
 
     def number(self, value: Any) -> Any:
@@ -115,6 +121,8 @@ class Arithmetic:
             value = rest.get(code)
             if value is None:
                 continue
+            if time.monotonic() > self.end:
+                raise EngineTimeoutError("the division did not end within its time limit")
             guarded = (code & low) | guards
             k = next((k for k, s in enumerate(shapes) if (guarded - s) & guards == guards), -1)
             if k < 0:

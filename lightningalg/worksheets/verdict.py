@@ -50,6 +50,21 @@ def decided(
 ) -> str:
     """Return the verdict on an instance from its number, the claim's condition, and what is proved.
 
+    Parameters
+    ----------
+    expected
+        The number that the claim's formula gives for this instance; ``None``: it has no formula.
+    check
+        The claim's further condition.
+    differs
+        Whether the claim says that the number is another one.
+    variables
+        Values of the names in ``check``, besides the quantities.
+    quantity
+        Which of the proved quantities ``expected`` is about.
+    proved
+        Quantities with their proved values; ``None``: not known.
+
     Examples
     --------
     >>> decided(4, None, False, {}, "dimension", {"dimension": 4})

@@ -8,15 +8,16 @@ from math import comb
 
 import pytest
 import sympy
-from hypothesis import assume, given, settings
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 from lightningalg.engines.buchberger import buchberger
+from lightningalg.engines.exact_polynomials import Arithmetic
 from lightningalg.engines.ideal_checks import checked_basis
 from lightningalg.engines.ideal_data import Ideal
 from lightningalg.engines.monomials import DEGREE_LIMIT, MonomialOrder, PackedMonomials
 from lightningalg.engines.staircase import staircase
-from lightningalg.errors import TooLargeError
+from lightningalg.errors import EngineTimeoutError, TooLargeError
 
 X = sympy.symbols("x0:3")
 exponents = st.tuples(*[st.integers(0, 2)] * 3)
@@ -38,19 +39,35 @@ def monic(f, order, p):
     return {es: c.numerator * pow(c.denominator, -1, p) % p for es, c in values.items()}
 
 
-@settings(max_examples=25, deadline=None)
+# Three such polynomials may have a basis with coefficients of thousands of digits, minutes away.
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(st.lists(polynomials, min_size=1, max_size=3), orders, st.sampled_from((0, 101)))
 def test_reduced_bases_agree_with_sympy(generators, names, p):
     ours, theirs = names
     ideal, order = Ideal(3, tuple(generators), p), MonomialOrder(3, ours)
     assume(any(ideal.generators))
-    basis, derivation = buchberger(ideal, order)
+    try:
+        basis, derivation = buchberger(ideal, order, seconds=0.5)
+    except EngineTimeoutError:
+        reject()
     found = checked_basis(ideal, order, basis, "own", derivation)
     assert found.proved
     options = {"modulus": p} if p else {"domain": sympy.QQ}
     other = sympy.groebner([to_sympy(f) for f in ideal.generators], *X, order=theirs, **options)
     expected = {frozenset(monic(sympy.Poly(g, *X, **options), order, p).items()) for g in other.exprs}
     assert {frozenset(f.items()) for f in found.elements} == expected
+
+
+def test_one_long_division_ends_with_the_time_limit():
+    f = {(1, 2, 1): 1, (2, 2, 0): -2, (2, 1, 2): 2}
+    g = {(0, 0, 1): -1, (0, 0, 2): 3, (2, 0, 2): -1}
+    h = {(1, 2, 2): 2, (2, 0, 2): -3, (2, 0, 0): -3}
+    with pytest.raises(EngineTimeoutError):
+        buchberger(Ideal(3, (f, g, h)), MonomialOrder(3, "lex"), seconds=1)
+    with pytest.raises(EngineTimeoutError, match="division"):  # whoever calls it
+        ring = Arithmetic(MonomialOrder(1))
+        ring.end = 0.0
+        ring.remainder(ring.pack({(2,): 1}), [ring.pack({(1,): 1, (0,): 1})])
 
 
 @given(st.lists(exponents, min_size=2, max_size=6), st.sampled_from(("degrevlex", "deglex", "lex")),

@@ -297,7 +297,7 @@ def test_reports_and_books(tmp_path, monkeypatch):
         "table": {"statements": [{**texts, "illustration": None, "rows": [row]}], "others": [row]},
     }  # fmt: skip
     path = tmp_path / "summary.json"
-    monkeypatch.setattr(book, "_verify", lambda files, progress: None)
+    monkeypatch.setattr(book, "_check_all", lambda entries, wanted, folder, progress: None)
     check(path, summary, lambda path: read_report(path.parent), every=3)
     check(path, summary, lambda path: book.read_book(path.parent, lang="es"), every=3)
 
