@@ -81,6 +81,10 @@ class CompiledElimination:
                 pass
         return not self._state.shared[BAD]
 
+    def help_once(self) -> None:
+        """After ``run``: call what helpers call, which then has nothing to do but to be compiled."""
+        self._help(0)
+
     def result(self) -> Echelon:
         """Return what was found, after ``run``."""
         state, rank = self._state, int(self._state.leader[RANK])

@@ -24,16 +24,19 @@ Every float64 step is exact: the proof is in ``blocked_field``.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from lightningalg.engines.base import AbstractLinearAlgebra, Minor, RankProfile
 from lightningalg.engines.blocked_arithmetic import Arithmetic
-from lightningalg.engines.blocked_compiled import eliminate_compiled
+from lightningalg.engines.blocked_compiled import CompiledElimination, eliminate_compiled
 from lightningalg.engines.blocked_elimination import (
     BlockSizes,
     Echelon,
@@ -71,11 +74,34 @@ _LOADING_SECONDS = 0.4
 
 @lru_cache(maxsize=1)
 def _numba_kernels() -> Kernels | None:
-    """Import the compiled kernels, once; ``None`` if numba is not installed."""
+    """Import and try the compiled kernels, once; ``None`` if numba is not installed or does not work."""
     try:
         from lightningalg.engines import blocked_kernels as compiled
     except ImportError:
         return None
+    kernels = None
+    try:
+        kernels = _compiled_kernels(compiled)
+        _try_out(kernels)
+    except Exception as error:  # a damaged or full cache, compilation switched off, too little memory, ...
+        # numba adds lines to the messages of others
+        reason = shown(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}", 120)
+        warnings.warn(
+            f"numba does not work here ({reason}): matrices are eliminated by numpy, more slowly. "
+            f"If numba's cache is damaged or cannot be written, empty {_numba_cache()} "
+            "or set NUMBA_CACHE_DIR to another folder.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+    return kernels
+
+
+def _numba_cache() -> str:
+    return os.environ.get("NUMBA_CACHE_DIR") or str(Path(__file__).parent / "__pycache__")
+
+
+def _compiled_kernels(compiled: Any) -> Kernels:
     address, direct = BLAS_LIMIT.dgemm(), None
     if address is not None:
         from lightningalg.engines import blocked_schedule as schedule
@@ -83,6 +109,28 @@ def _numba_kernels() -> Kernels | None:
         direct = Direct(address, schedule.lead, schedule.help_leader, base=8)
     loops = (compiled.factor_base, compiled.subtract_reduced, compiled.reduce_columns)
     return Kernels("numba", *loops, base=32, copy_residues=compiled.copy_residues, direct=direct)
+
+
+def _try_out(kernels: Kernels) -> None:
+    """Eliminate a small matrix: this compiles, or loads, what large ones need."""
+    if kernels.direct is None:
+        column = np.ones((1, 1))
+        kernels.reduce_columns(column, 0, 1, 3.0, 1 / 3)
+        return
+    with Arena.lend() as arena:
+        workers = Workers(1, 1, arena)
+        try:
+            source = np.array([[1, 1, 0], [1, 1, 1]], dtype=np.float32)
+            arithmetic = Arithmetic(Field(3), kernels, workers, arena)
+            state = CompiledElimination(
+                np.empty_like(source), source, 3, arithmetic, BlockSizes(2, 2, 2, None), False
+            )
+            state.run()
+            state.help_once()
+        finally:
+            workers.close()
+    if state.result().rank != 2:
+        raise AssertionError("a matrix of rank 2 has another rank by compiled code")
 
 
 class _KernelChoice:

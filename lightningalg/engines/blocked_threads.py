@@ -202,26 +202,24 @@ class Workers:
 
         ``give_up()`` is called if the block ends with an error; the jobs must end then.
         """
-        for number in range(1, self.threads):
-            start_new_thread(self._once, (job, number))
+        ended: SimpleQueue[BaseException | None] = SimpleQueue()
+        started = 0
         try:
+            for number in range(1, self.threads):
+                try:
+                    start_new_thread(_once, (job, number, ended))
+                except RuntimeError:  # the system gives no more threads: fewer do the work
+                    break
+                started += 1
             yield
-        except BaseException:
+        except BaseException:  # also Ctrl-C right after a start
             give_up()
             raise
         finally:
-            errors = [self._ended.get() for _ in range(1, self.threads)]
+            errors = [ended.get() for _ in range(started)]
         for error in errors:
             if error is not None:
                 raise error
-
-    def _once(self, job: Callable[[int], None], number: int) -> None:
-        try:
-            job(number)
-        except BaseException as error:  # raised again in the caller's thread
-            self._ended.put(error)
-        else:
-            self._ended.put(None)
 
     @contextmanager
     def helping(self, task: Callable[..., None], queue: Queue) -> Iterator[None]:
@@ -281,3 +279,12 @@ class Workers:
             else:
                 self._ended.put(None)
         self._ended.put(_GONE)
+
+
+def _once(job: Callable[[int], None], number: int, ended: SimpleQueue[BaseException | None]) -> None:
+    try:
+        job(number)
+    except BaseException as error:  # raised again in the caller's thread
+        ended.put(error)
+    else:
+        ended.put(None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _thread
 import importlib.util
+import os
 import signal
 import subprocess
 import sys
@@ -758,6 +759,65 @@ def test_without_numba(monkeypatch, large):
         assert BlockedElimination().rank(large[0], LARGEST) == large[1]
     finally:
         blocked_engine._numba_kernels.cache_clear()
+
+
+@needs_numba
+def test_numba_that_does_not_work_is_not_used(monkeypatch, large):
+    def fails(kernels):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(blocked_engine, "_try_out", fails)
+    blocked_engine._numba_kernels.cache_clear()
+    try:
+        with pytest.warns(RuntimeWarning, match=r"OSError: No space left.*NUMBA_CACHE_DIR"):
+            chosen = BlockedElimination()._choose_kernels(50_000, 50_000)
+        assert chosen is blocked_engine.NUMPY_KERNELS
+        assert BlockedElimination().rank(large[0], LARGEST) == large[1]
+    finally:
+        blocked_engine._numba_kernels.cache_clear()
+
+
+@needs_numba
+def test_numba_switched_off():
+    program = (
+        "import numpy; from lightningalg.engines.blocked_engine import BlockedElimination;"
+        "print(BlockedElimination().rank(numpy.arange(400 * 400).reshape(400, 400) ** 2 % 1009, 1009))"
+    )
+    found = [
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", program.replace("()", f"({options})")],
+            capture_output=True, text=True, check=True, env={**os.environ, "NUMBA_DISABLE_JIT": off},
+        ).stdout
+        for off, options in (("1", ""), ("0", "kernels='numpy'"))
+    ]  # fmt: skip
+    assert found[0] == found[1] != ""
+
+
+@needs_numba
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), KeyboardInterrupt()])
+def test_threads_that_do_not_start(monkeypatch, large, error):
+    start, started = blocked_threads.start_new_thread, []
+
+    def first_only(function, arguments):
+        if not started:
+            started.append(start(function, arguments))
+            if isinstance(error, RuntimeError):
+                return
+        raise error
+
+    engine = BlockedElimination(threads=3, kernels="numba")
+    assert engine.rank(large[0], LARGEST) == large[1]
+    before = _thread._count()
+    monkeypatch.setattr(blocked_threads, "start_new_thread", first_only)
+    if isinstance(error, RuntimeError):  # fewer threads do the work
+        assert engine.rank(large[0], LARGEST) == large[1]
+    else:  # Ctrl-C between the start and what follows: the thread must not go on
+        with pytest.raises(KeyboardInterrupt):
+            engine.rank(large[0], LARGEST)
+    end = time.monotonic() + 20
+    while _thread._count() > before and time.monotonic() < end:
+        time.sleep(0.01)
+    assert started and _thread._count() <= before
 
 
 @needs_numba
