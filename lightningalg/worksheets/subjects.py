@@ -173,9 +173,9 @@ def _check_identity(
 def _confirmed(kind: AbstractClaim, certificate: Mapping[str, Any], network: Network) -> dict[str, int]:
     """Return the standard variables that a certificate without a network confirms."""
     known = standard_variables(network)
+    if "recovery" in certificate:
+        return _recovered(certificate["recovery"], known)
     try:
-        if "recovery" in certificate:
-            return _recovered(certificate["recovery"], known)
         fits = kind.is_about(certificate, network)
     except MALFORMED as error:
         raise InputError(
