@@ -131,7 +131,7 @@ class FibreIdealClaim(AbstractClaim):
         return fibre_ideal(fibre_at_point(subject, seed), seed=seed)
 
     def is_about(self, certificate: Mapping[str, Any], network: Any) -> bool:
-        chain, size = attention_chain(network) or [], certificate["ideal"]
+        chain, size = list(attention_chain(network) or ()), certificate["ideal"]
         entries = sum(layer.d_in**2 for layer in chain) + sum(
             layer.d_in * layer.d_out for layer in chain[-1:]
         )
