@@ -38,6 +38,7 @@ from lightningalg.worksheets.report_words import (
     with_words,
     yes_or_no,
 )
+from lightningalg.worksheets.shipped import is_shipped
 from lightningalg.worksheets.subjects import subject_of
 from lightningalg.worksheets.verdict import CERTIFIED, OPEN, REFUTED, recorded_verdict
 
@@ -127,7 +128,12 @@ def read_report(
         paper = _paper(summary.get("table"), linked, folder)
     except InputError as error:
         raise InputError(f"summary of a run {path}: {error}") from None
-    return Report(title, linked, complete, seconds, tuple(overview(linked)), paper, checked=verify)
+    found = {f"{entry['worksheet']}/{entry['id']}": is_shipped(entry) for entry in entries}
+    return Report(
+        title, linked, complete, seconds, tuple(overview(linked)), paper, checked=verify,
+        shipped=sum(same is True for same in found.values()),
+        not_shipped=tuple(key for key, same in found.items() if same is False),
+    )  # fmt: skip
 
 
 def _answers(

@@ -14,6 +14,7 @@ from lightningalg.render.html import render_report
 from lightningalg.worksheets import runner
 from lightningalg.worksheets.book import read_book
 from lightningalg.worksheets.checked import contradiction
+from lightningalg.worksheets.library import find_worksheets
 from lightningalg.worksheets.model import read_worksheet
 from lightningalg.worksheets.report import read_report
 from lightningalg.worksheets.subjects import subject_of
@@ -270,3 +271,15 @@ def test_pages_say_which_words_nothing_checks(small):
     assert "Titles, statements and other words are those of the run" in str(pages["index.html"])
     page = str(pages["claims/small--wrong.html"])
     assert page.count("a file of the run, which nothing checks") == 2, page
+
+
+def test_a_claim_that_is_not_the_shipped_one_of_its_name_is_told(small):
+    (claim,) = [c for c in read_worksheet(find_worksheets(["symmetries"])[0]).claims if c.id == "intra-layer"]
+    summary = json.loads((small / "summary.json").read_text())
+    for entry in summary["claims"]:
+        if entry["id"] == "wrong":
+            entry.update(worksheet="symmetries", id="intra-layer", title=claim.title)
+    (small / "summary.json").write_text(json.dumps(summary))
+    report = read_report(small, verify=False)
+    assert report.not_shipped == ("symmetries/intra-layer",) and report.shipped == 0
+    assert "Not the claims of these names" in str(render_report(report)["index.html"])
