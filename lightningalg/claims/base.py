@@ -51,3 +51,15 @@ class AbstractClaim(ABC):
     def quantities(self, certificate: Mapping[str, Any]) -> dict[str, int | None]:
         """Return the quantities a certificate proves; ``None``: unknown. ``expected`` may lie between
         ``lower_bound`` and ``upper_bound`` where the quantity itself is unknown."""
+
+    def is_about(self, certificate: Mapping[str, Any], network: Any) -> bool:
+        """Tell whether a certificate that names no network is that of a claim about ``network``.
+
+        A kind whose certificates name theirs has no use for it; without a method of its own the answer is no.
+
+        Raises
+        ------
+        LightningAlgError
+            If the kind has no certificate for the network.
+        """
+        return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, permutations
+from math import comb
 from typing import Any, ClassVar
 
 from lightningalg.certificates import Certificate
@@ -14,7 +15,7 @@ from lightningalg.engines.choose import first_answer
 from lightningalg.engines.ideal_data import Ideal
 from lightningalg.engines.monomials import Polynomial
 from lightningalg.errors import EngineError, TooLargeError, UnsupportedError
-from lightningalg.ideals.certificate import groebner_certificate
+from lightningalg.ideals.certificate import groebner_certificate, states_ideal
 from lightningalg.ideals.components import minimal_primes
 from lightningalg.ideals.fibre_ideals import layer_fibre
 from lightningalg.networks.families import attention_chain
@@ -118,8 +119,6 @@ def _element(variables: int, d: int) -> Polynomial:
 
 def _killed(variables: int, d: int) -> Iterator[Polynomial]:
     """Yield the products of ``V_11 A_21`` and the monomials of degree d - 1."""
-    from math import comb
-
     if comb(variables + d - 2, d - 1) > MAX_MEMBERS:
         raise TooLargeError(f"more than {MAX_MEMBERS} monomials of degree {d - 1} in {variables} variables")
     (exponents,) = _element(variables, d)
@@ -142,6 +141,16 @@ class EmbeddedComponentClaim(AbstractClaim):
 
     def certify(self, subject: Network, *, seed: str) -> Certificate:
         return embedded_component(subject)
+
+    def is_about(self, certificate: Mapping[str, Any], network: Any) -> bool:
+        (layer,) = attention_chain(network) or [None]
+        size = certificate["ideal"]
+        if layer is None or layer.d_in * (layer.d_in + layer.d_out) != len(size["variables"]):
+            return False
+        if comb(layer.d_in, layer.rank + 1) ** 2 > len(size["generators"]):
+            return False  # not even built: there may be very many
+        ideal, names, _ = zero_fibre(network)
+        return states_ideal(certificate, ideal, names)
 
     def quantities(self, certificate: Mapping[str, Any]) -> dict[str, int | None]:
         claim = certificate["claim"]

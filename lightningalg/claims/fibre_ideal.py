@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import comb
 from typing import Any, ClassVar
 
 from lightningalg.arguments import instance
@@ -12,7 +13,7 @@ from lightningalg.claims.provenance import provenance
 from lightningalg.engines.choose import first_answer
 from lightningalg.engines.flint_rings import rational_rank
 from lightningalg.errors import EngineError, UnsupportedError, shown
-from lightningalg.ideals.certificate import groebner_certificate
+from lightningalg.ideals.certificate import groebner_certificate, states_ideal
 from lightningalg.ideals.components import minimal_primes
 from lightningalg.ideals.fibre_ideals import FibreIdeal, chain_fibre, layer_fibre
 from lightningalg.ideals.matrices import product, transpose
@@ -128,6 +129,17 @@ class FibreIdealClaim(AbstractClaim):
 
     def certify(self, subject: Network, *, seed: str) -> Certificate:
         return fibre_ideal(fibre_at_point(subject, seed), seed=seed)
+
+    def is_about(self, certificate: Mapping[str, Any], network: Any) -> bool:
+        chain, size = list(attention_chain(network) or ()), certificate["ideal"]
+        entries = sum(layer.d_in**2 for layer in chain) + sum(
+            layer.d_in * layer.d_out for layer in chain[-1:]
+        )
+        minors = [comb(layer.d_in, layer.rank + 1) ** 2 for layer in chain if len(chain) > 1]
+        if entries != len(size["variables"]) or max(minors, default=0) > len(size["generators"]):
+            return False  # not even built: it may be very large
+        fibre = fibre_at_point(network, str(certificate["provenance"].get("seed", "")))
+        return states_ideal(certificate, fibre.ideal, fibre.names)
 
     def quantities(self, certificate: Mapping[str, Any]) -> dict[str, int | None]:
         claim = certificate["claim"]

@@ -12,7 +12,7 @@ import click
 
 from lightningalg.certificates.files import write_atomically
 from lightningalg.cli.options import MAX_SECONDS, Finite, Progress, echo_json
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from lightningalg.render.html.records import Report
@@ -97,13 +97,14 @@ def command(
         counted = f"{len(report.claims)} claims, {report.certificates} certificates ({again})"
         click.echo(f"{counted}, {seconds} s -> {index}")
     for claim in report.unconverted:
-        click.echo(f"warning: {claim.key}: the proof is not shown as text: {claim.unconverted}", err=True)
+        text = f"warning: {claim.key}: the proof is not shown as text: {claim.unconverted}"
+        click.echo(one_line(text), err=True)
     return 1 if report.damaged else 0
 
 
 def _say_what_is_amiss(report: Report, folder: str) -> None:
     for claim, row in report.damaged[:_MOST_LINES]:
-        click.echo(f"{claim.key} {row.name}: {row.damage}", err=True)
+        click.echo(one_line(f"{claim.key} {row.name}: {row.damage}"), err=True)
     if (more := len(report.damaged) - _MOST_LINES) > 0:
         click.echo(f"and {more} more instances; the report names all", err=True)
     if not report.complete:
@@ -132,7 +133,7 @@ class _Seldom:
     def __call__(self, text: str) -> None:
         if time.monotonic() - self.last >= 1:
             self.last = time.monotonic()
-            self.progress(text)
+            self.progress(one_line(text))
 
 
 def _compile(folder: Path, timeout: float, progress: Progress) -> None:
@@ -146,5 +147,5 @@ def _compile(folder: Path, timeout: float, progress: Progress) -> None:
         if not proof.is_file():
             raise InputError(f"proof {proof}: no such file; run the worksheets again")
         if not target.is_file() or target.stat().st_mtime < proof.stat().st_mtime:
-            progress(f"LaTeX: {proof.parent.name}/{proof.stem} ({number} of {len(proofs)})")
+            progress(one_line(f"LaTeX: {proof.parent.name}/{proof.stem} ({number} of {len(proofs)})"))
             compile_pdf(proof, timeout=timeout)

@@ -5,14 +5,14 @@ Everything is stated only after the exact checks that a verifier repeats: nothin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from lightningalg.certificates import Certificate
 from lightningalg.certificates.polynomials import encode_polynomial, encode_rational
 from lightningalg.engines.ideal_checks import normal_form
-from lightningalg.engines.ideal_data import GroebnerBasis
+from lightningalg.engines.ideal_data import GroebnerBasis, Ideal
 from lightningalg.engines.monomials import Polynomial
 from lightningalg.errors import InputError, UnsupportedError
 from lightningalg.ideals.components import Component, NoRealPoint, cover_power, shows_prime
@@ -98,6 +98,27 @@ def groebner_certificate(
     }
     _refuse_long_numbers(subject, claim, witness)
     return Certificate("groebner-basis", subject, claim, witness, provenance or {})
+
+
+def states_ideal(certificate: Mapping[str, Any], ideal: Ideal, names: Sequence[str]) -> bool:
+    """Tell whether a certificate of kind ``groebner-basis`` is about the ideal with these generators.
+
+    Parameters
+    ----------
+    certificate
+        In JSON form.
+    names
+        Of the variables of ``ideal``, which is over QQ.
+
+    Examples
+    --------
+    >>> from lightningalg.engines.ideal_data import Ideal
+    >>> ideal = {"variables": ["x"], "generators": [[[1, [2]]]]}
+    >>> states_ideal({"ideal": ideal}, Ideal(1, ({(2,): 1},)), ["x"])
+    True
+    """
+    stated = {"variables": list(names), "generators": [encode_polynomial(f) for f in ideal.generators]}
+    return bool(certificate["ideal"] == stated)
 
 
 def _check_members(

@@ -11,12 +11,12 @@ from lightningalg.certificates.files import read_certificate
 from lightningalg.errors import InputError, LightningAlgError, shown
 from lightningalg.render.latex import ClaimText
 from lightningalg.render.latex.book import Book, BookCertificate, BookClaim, Chapter
-from lightningalg.worksheets.checked import contradiction, verifier_answers
+from lightningalg.worksheets.checked import contradiction, refuse_repeated, verifier_answers
 from lightningalg.worksheets.claim_text import expected_values
 from lightningalg.worksheets.expected_text import wanted
 from lightningalg.worksheets.report import SUMMARY, read_summary
 from lightningalg.worksheets.report_files import certificate_of, inside, leads_out
-from lightningalg.worksheets.verdict import OPEN, recorded_verdict
+from lightningalg.worksheets.verdict import recorded_verdict
 
 #: certificates that one book may have: beyond, LaTeX takes many minutes
 MAX_CERTIFICATES = 20_000
@@ -108,7 +108,9 @@ def _wanted(entry: Any, folder: Path) -> list[tuple[Path, str, Mapping[str, Any]
     """Return file, hash and instance of every certificate that the run's verifier has accepted."""
     what = f"claim {shown(field_of(entry, 'id', str, 'a claim'))}"
     found = []
-    for instance in field_of(entry, "instances", list, what):
+    instances = field_of(entry, "instances", list, what)
+    refuse_repeated(entry, what)
+    for instance in instances:
         file = inside(folder, field_of(instance, "certificate", (str, type(None)), what), what)
         if file is not None and leads_out(file, folder):
             raise InputError(f"{file} is a link that leads out of the folder of the run")
@@ -141,7 +143,7 @@ def _check_all(
                 wrong.append(f"{file} is {explain(answers[file])}")
             elif found.content is None:
                 wrong.append(f"{file} is not the certificate that the run made: {found.damage}")
-            elif instance.get("verdict") != OPEN and (said := contradiction(entry, instance, found.content)):
+            elif said := contradiction(entry, instance, found.content):
                 wrong.append(f"{file} is not what the summary says: {said}")
     if wrong:
         listed = "; ".join(wrong[:_NAMED])

@@ -59,6 +59,7 @@ def _holds(entry: Mapping[str, Any], claim: Any, folder: Path) -> bool:
             ("statement", claim.statement),
             ("expected", claim.expected),
             ("check", claim.check.text if claim.check else ""),
+            ("template", claim.template),
         )
     )
     try:

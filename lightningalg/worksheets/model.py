@@ -30,6 +30,7 @@ from lightningalg.worksheets.fields import (
     variable,
 )
 from lightningalg.worksheets.formula import Formula
+from lightningalg.worksheets.templates import substitute
 from lightningalg.worksheets.translations import TRANSLATIONS, Words, translations_of
 
 MAX_BYTES = 4 * 2**20
@@ -88,7 +89,7 @@ class Claim:
     ``declared`` is the verdict that the worksheet documents: a statement of the literature may be refuted,
     and the worksheet shows by which instances. ``""``: it is to be certified. ``counterexamples`` is the
     number of refuted instances, where the worksheet says it. ``paper``: the ids of the statements (in
-    ``worksheets/paper/statements.toml``) that it settles.
+    ``worksheets/paper/statements.toml``) that it settles. ``template``: its network, with formulas for sizes.
     """
 
     id: str
@@ -107,6 +108,7 @@ class Claim:
     counterexamples: int | None = None
     translations: Mapping[str, Words] = field(default_factory=dict)
     paper: tuple[str, ...] = ()
+    template: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +203,7 @@ def _claim_body(table: Mapping[str, Any], name: str, folder: Path) -> Claim:
         text_of(table, "source"), text_of(table, "prose"), hypotheses, shown(table.get("expected", ""), 2000),
         check, relation == "differs", instances, _uses(table), *_declared(table, len(instances)),
         translations=translations_of(table, len(hypotheses)), paper=_paper(table),
+        template=table.get("network"),
     )  # fmt: skip
 
 
@@ -343,7 +346,7 @@ def _instance(
         own: dict[str, int] = {}
     else:
         own = {variable(name): integer(value, name) for name, value in values.items()}
-        network_table = _substitute(template, own)
+        network_table = substitute(template, own)
     network = _network(network_table, folder)
     standard = standard_variables(network)
     for key, value in own.items():
@@ -379,29 +382,6 @@ def _network(table: Mapping[str, Any], folder: Path) -> Network:
             raise InputError(f"transformer config {path}: an object is expected")
         return transformer(config, tokens=table.get("tokens", 2))
     return network_from_table(table)
-
-
-#: template fields that hold sizes: integers or formulas in the variables
-_SIZES = {"widths", "ranks", "tokens", "heads", "degree", "width", "d_in", "d_out", "rank"}
-_SIZES |= {"kernel", "stride", "channels"}
-
-
-def _substitute(template: Mapping[str, Any], variables: Mapping[str, int]) -> dict[str, Any]:
-    """Replace the formulas among a network template's sizes by their values."""
-    found: dict[str, Any] = {}
-    for key, value in template.items():
-        if key in ("layer", "layers") and isinstance(value, list):
-            found[key] = [_substitute(v, variables) if isinstance(v, Mapping) else v for v in value]
-        else:
-            with in_field(f"network.{shown(key)}"):
-                found[key] = _size(value, variables) if key in _SIZES else value
-    return found
-
-
-def _size(value: Any, variables: Mapping[str, int]) -> Any:
-    if isinstance(value, list):
-        return [_size(item, variables) for item in value]
-    return Formula.parse(value).evaluate(variables) if isinstance(value, str) else value
 
 
 def standard_variables(network: Network) -> dict[str, int]:

@@ -22,7 +22,12 @@ from lightningalg.render.html.records import (
     PaperStatement,
     Report,
 )
-from lightningalg.worksheets.checked import contradiction, subject_of, verifier_answers
+from lightningalg.worksheets.checked import (
+    contradiction,
+    proved_quantities,
+    refuse_repeated,
+    verifier_answers,
+)
 from lightningalg.worksheets.report_figures import claim_figures, neighbours, overview, slice_figures
 from lightningalg.worksheets.report_files import certificate_of, inside, leads_out, proof_of, up
 from lightningalg.worksheets.report_words import (
@@ -33,13 +38,12 @@ from lightningalg.worksheets.report_words import (
     with_words,
     yes_or_no,
 )
-from lightningalg.worksheets.verdict import OPEN, recorded_verdict
+from lightningalg.worksheets.shipped import is_shipped
+from lightningalg.worksheets.subjects import subject_of
+from lightningalg.worksheets.verdict import CERTIFIED, OPEN, REFUTED, recorded_verdict
 
 SUMMARY = "summary.json"
 NOT_RUN = "not run: the run was interrupted"
-_FIXED = {
-    "name", "verdict", "strength", "reason", "certificate", "sha256", "verified", "skipped", "seconds",
-}  # fmt: skip
 _LONGEST_TEXT = 20_000  # characters of a title, statement or reason
 
 
@@ -124,7 +128,12 @@ def read_report(
         paper = _paper(summary.get("table"), linked, folder)
     except InputError as error:
         raise InputError(f"summary of a run {path}: {error}") from None
-    return Report(title, linked, complete, seconds, tuple(overview(linked)), paper, checked=verify)
+    found = {f"{entry['worksheet']}/{entry['id']}": is_shipped(entry) for entry in entries}
+    return Report(
+        title, linked, complete, seconds, tuple(overview(linked)), paper, checked=verify,
+        shipped=sum(same is True for same in found.values()),
+        not_shipped=tuple(key for key, same in found.items() if same is False),
+    )  # fmt: skip
 
 
 def _answers(
@@ -226,6 +235,7 @@ def _claim(
         for value in _field(entry, "instances", list, what)
     )
     verdict = recorded_verdict(entry, what)
+    refuse_repeated(entry, what)
     proof = inside(folder, entry.get("proof"), what)
     pdf = proof.with_suffix(".pdf") if proof else None
     text, source, unconverted = proof_of(proof, folder)
@@ -299,22 +309,16 @@ def _instance(
     name = _field(entry, "name", str, f"an instance of {what}")
     what = f"instance {shown(name)} of {what}"
     path = inside(folder, entry.get("certificate"), what)
-    facts = {
-        key: "" if value is None else str(value)[:200]
-        for key, value in entry.items()
-        if key not in _FIXED and (value is None or isinstance(value, (int, str)))
-    }
-    if not facts.get("expected", "x"):
-        del facts["expected"]
     verdict, strength = _text(entry, "verdict", what), entry.get("strength")
     reason = _text(entry, "reason", what)
     waiting = "" if reason else _waiting(entry)
+    if path is None and verdict == REFUTED:
+        reason = f"counterexample not checked: {reason or 'there is no certificate'}"
     row = InstanceRow(
         name=name[:500],
         verdict=verdict,
-        strength=strength if isinstance(strength, str) else "",
         reason=reason or waiting,
-        facts=facts,
+        facts=_facts(entry, {}),
         seconds=float(_field(entry, "seconds", (int, float), what, 0.0)),
         verified=entry.get("verified") is True,
         waiting=bool(waiting),
@@ -326,20 +330,39 @@ def _instance(
     damage, answer = found.damage, answers.get(path)
     if found.content is not None and answer is not None and answer["verdict"] != "valid":
         damage = f"the verifier says {shown(explain(answer), 300)}"
-    elif found.content is not None and verdict != OPEN:
+    elif found.content is not None:
         damage = contradiction(claim, entry, found.content)
     if found.content is None or damage:
         return replace(row, verdict="open", damage=damage, recorded=verdict)
     contents[name] = found.content
-    about = subject_of(found.content)
     return replace(
         row,
-        about="" if name == _as_name(about) else about,
+        about=_about(entry, name, found.content),
+        strength=strength if isinstance(strength, str) else "",
+        facts=_facts(entry, proved_quantities(claim, found.content)),
         checked=answer is not None,
         certificate=up(path, folder),
         file=Path(os.path.relpath(path, folder)).as_posix(),
         sha256=str(found.content["sha256"]),
     )
+
+
+def _facts(entry: Mapping[str, Any], proved: Mapping[str, int | None]) -> dict[str, str]:
+    """Return what is expected of an instance, and what its certificate proves: no other number is shown."""
+    expected = entry.get("expected")
+    stated = {"expected": str(expected)[:200]} if isinstance(expected, int) else {}
+    return stated | {key: "" if value is None else str(value)[:200] for key, value in proved.items()}
+
+
+def _about(entry: Mapping[str, Any], name: str, certificate: Mapping[str, Any]) -> str:
+    """Return what a certificate is about, and the values of variables, where the name does not say both."""
+    about, variables = subject_of(certificate), entry.get("variables")
+    if name in (_as_name(about), about.removeprefix("identity ")):
+        return ""
+    values = variables if isinstance(variables, Mapping) else {}
+    said = {f"{key}{value}" for key, value in values.items()} >= set(name.split("_"))
+    listed = ", ".join(f"{shown(key)} = {shown(value, 40)}" for key, value in values.items())
+    return about if said or not listed else f"{about}; {listed}"
 
 
 def _as_name(about: str) -> str:
@@ -388,19 +411,21 @@ def _paper_row(entry: Any, known: Mapping[str, ClaimPage], folder: Path) -> Pape
     what = "a row of the table of the paper"
     key = f"{_text(entry, 'worksheet', what)}/{_text(entry, 'claim', what)}"
     claim = known.get(key)
-    strength = entry.get("strength")
     inside(folder, entry.get("proof"), what)
-    certificates = _field(entry, "folder", (str, type(None)), what)  # nothing where no claim instance has run
+    if claim is None:  # nothing here supports what the table says
+        title = _text(entry, "title", what)
+        return PaperRow(title, "", OPEN, CERTIFIED, "", 0, proof="", folder="", seconds=0.0)
+    files = [row.file for row in claim.instances if row.file]
     return PaperRow(
-        title=claim.title if claim else _text(entry, "title", what),
-        page=claim.page if claim else "",
-        verdict=claim.verdict if claim else OPEN,  # nothing here supports what the table says
-        declared=_text(entry, "declared", what) or "certified",
-        strength=strength if isinstance(strength, str) else "",
-        instances=_field(entry, "instances", int, what, 0),
-        proof=claim.proof if claim else "",
-        folder=(certificates or "")[:500],
-        not_run=bool(claim and claim.not_run),
-        readable=bool(claim and claim.proof_html),
-        seconds=float(_field(entry, "seconds", (int, float), what, 0.0)),
+        title=claim.title,
+        page=claim.page,
+        verdict=claim.verdict,
+        declared=claim.declared,
+        strength="" if claim.strengths == "none" else claim.strengths,
+        instances=len(claim.instances),
+        proof=claim.proof,
+        folder=files[0].rpartition("/")[0] if files else "",
+        not_run=claim.not_run,
+        readable=bool(claim.proof_html),
+        seconds=claim.seconds,
     )

@@ -150,6 +150,7 @@ class Run:
     claims: list[ClaimResult]
     seconds: float = 0.0
     complete: bool = False
+    lang: str = "en"
 
     def __repr__(self) -> str:
         return f"<Run of {len(self.claims)} claims: {self.verdict}>"
@@ -185,6 +186,7 @@ class Run:
                     "check": result.claim.check.text if result.claim.check else "",
                     "uses": list(result.claim.uses),
                     "paper": list(result.claim.paper),
+                    "template": result.claim.template,
                     "translations": translations_to_json(result.claim.translations),
                     "verdict": result.verdict,
                     "declared": result.claim.declared or "certified",
@@ -193,18 +195,29 @@ class Run:
                     "proof": os.path.relpath(result.proof, self.out) if result.proof else None,
                     "seconds": round(result.seconds, 4),
                     "instances": [
-                        {**done.to_json(self.out), "variables": dict(instance.variables)}
+                        {
+                            **done.to_json(self.out),
+                            "variables": dict(instance.variables),
+                            **_network_of(result.claim, instance),
+                        }
                         for done, instance in zip(result.instances, result.claim.instances, strict=True)
                     ],
                 }
             )
         return {
             "complete": self.complete,
+            "lang": self.lang,
             "seconds": round(self.seconds, 3),
             "claims": claims,
             "worksheets": _words_of(result.worksheet for result in self.claims),
             "table": statement_table(claims),
         }
+
+
+def _network_of(claim: Claim, instance: Instance) -> dict[str, Any]:
+    """Return the network of an instance, where the claim has no template that gives it."""
+    written = claim.template is None and claim_kinds()[claim.kind].subject == "network"
+    return {"network": instance.table} if written else {}
 
 
 def _words_of(worksheets: Iterable[Worksheet]) -> list[dict[str, Any]]:
@@ -289,7 +302,7 @@ def run_worksheets(
         of_class(worksheet, Worksheet, "worksheets", "a list of what read_worksheet returns")
         for worksheet in listed(worksheets, "worksheets", "what read_worksheet returns")
     ]
-    run = Run(out, _select(worksheets, claims, out, seed, force))
+    run = Run(out, _select(worksheets, claims, out, seed, force), lang=lang)
     _probe(out)
     for folder in {out, *(Path(r.task.path).parent for claim in run.claims for r in claim.instances)}:
         remove_stale_temporaries(folder)

@@ -254,6 +254,8 @@ class Report:
     figures: tuple[Figure, ...] = ()
     paper: Paper | None = None
     checked: bool = False
+    shipped: int = 0
+    not_shipped: tuple[str, ...] = ()
 
     @property
     def worksheets(self) -> list[str]:
