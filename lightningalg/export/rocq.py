@@ -42,7 +42,7 @@ MAX_RANK = 400
 MAX_SECONDS = 600.0
 
 #: the theory that each method for the upper bound needs, after the definition of networks
-_LOWER = ("independence", "minor")
+_LOWER = ("description", "independence", "minor")
 _FORMS = (*_LOWER, "symmetry", "symmetry_values", "symmetry_layers", "symmetry_proof")
 THEORY_PARTS = {
     "parameters": _LOWER,

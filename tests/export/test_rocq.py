@@ -220,6 +220,16 @@ CHANGES = {
     ),
     "the point": (lambda t: digit(t, "Definition theta0 : list Z := "), "minor_check"),
     "an input": (lambda t: digit(t, "Definition samples : list sample := "), "minor_check"),
+    # sums of products end with the shorter list: these change no number that is computed
+    "an input with one row more": (
+        lambda t: changed(t, "Definition samples", "]],", "]; [5; 7]],"),
+        "minor_check",
+    ),
+    "a point with one number more": (
+        lambda t: changed(t, "Definition theta0 : list Z", "].", "; 1]."),
+        "minor_check",
+    ),
+    "the number of parameters": (lambda t: digit(t, "Definition parameters : nat := "), "_check"),
     "an inverse": (lambda t: digit(t, "Definition inverse_columns : list (list Z) := "), "minor_check"),
     "a field": (lambda t: changed(t, "Definition checked", "[(1, [", "[(2, ["), "check_fields"),
     "a witness": (lambda t: digit(t, "Scores [["), "check_fields"),
@@ -256,6 +266,33 @@ def test_rocq_rejects_a_changed_coefficient(theory, tmp_path):
     text = file_of("quadratic forms").text
     done = theory(changed(text, "Definition combinations", "[(1, [", "[(2, ["), tmp_path)
     assert done.returncode == 1 and "coefficients_check" in done.stderr, done.stderr
+
+
+@needs_coqc
+@pytest.mark.slow
+def test_rocq_rejects_fewer_parameters_than_the_network_reads(theory, tmp_path):
+    """With no other evidence than the number of parameters: every method checks what the network reads."""
+    text = rocq_file(dimension_at_most(la.monomial_with_biases((1, 2), 2)).to_json()).text
+    accepts(theory(text, tmp_path), text)
+    fewer = changed(text, "Definition parameters", ":= 4.", ":= 3.")
+    fewer = part_replaced(fewer, "Theorem dimension_is_at_most", ("sum 5", "sum 4"), ("< 5", "< 4"))
+    done = theory(fewer, tmp_path)
+    assert done.returncode == 1 and "well_shaped parameters 1 2" in " ".join(done.stderr.split()), done.stderr
+
+
+def test_the_statements_say_shapes_and_lengths():
+    text = file_of("two layers, second of rank one").text
+    words = " ".join(part(text, "==== Statements").split())
+    for statement in (
+        "well_shaped parameters 3 3 description 2 = true",
+        "Theorem dimension_is_at_least : length theta0 = parameters /\\ (forall i, (i < 17)%nat -> "
+        "is_matrix 3 2 (functional i) /\\ is_matrix 3 2 (input i)) /\\ forall c",
+        "forall theta, length theta = parameters ->",
+    ):
+        assert statement in words
+    assert "length theta = parameters ->" in part(
+        file_of("no symmetries").text, "Theorem dimension_is_at_most"
+    )
 
 
 def test_what_cannot_be_exported_is_refused():
