@@ -22,7 +22,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from lightningalg.errors import EngineAnswerError, TooLargeError, UnsupportedError, shown
 from lightningalg.export.coefficients import CoefficientSpan, coefficient_span
 from lightningalg.export.cost import is_deep, predicted_seconds
-from lightningalg.export.fields import ProvedField, independent_at, proved_fields
+from lightningalg.export.fields import ProvedField, independent_at, proved_fields, why_no_search
 from lightningalg.export.gallina import (
     LAYERS,
     body,
@@ -92,6 +92,8 @@ class _Upper:
     found: int
     fields: list[ProvedField]
     span: CoefficientSpan | None = None
+    #: what is known of the coefficients of the output
+    coefficients: str = ""
 
     @property
     def method(self) -> str:
@@ -174,7 +176,7 @@ def rocq_file(
     evidence = _evidence(network, lower, bound.fields)
     missing = None
     if upper is not None and bound.value > upper:
-        missing = _missing(network.parameter_count, upper, bound.found)
+        missing = _missing(network, upper, bound)
     text = _render(certificate, name, network, lower, bound, evidence, missing)
     seconds = predicted_seconds(network, evidence.minor, len(text), modulo=bound.method == "fields")
     if seconds > MAX_SECONDS:
@@ -191,8 +193,10 @@ def _upper_bound(network: Network, wanted: int, progress: Progress) -> _Upper:
     if n - len(fields) > wanted:
         progress("coefficients of the output")
         span = coefficient_span(network, n - len(fields) - 1)
-        if span is not None:
-            return _Upper(len(span.basis), len(fields), [], span)
+        if isinstance(span, str):
+            return _Upper(n - len(fields), len(fields), fields, coefficients=span)
+        words = f"the coefficients of the output span {len(span.basis)} dimensions"
+        return _Upper(len(span.basis), len(fields), [], span, words)
     return _Upper(n - len(fields), len(fields), fields)
 
 
@@ -217,11 +221,15 @@ def _subject(certificate: Mapping[str, Any]) -> tuple[Network, int | None, int |
     return network, lower, upper
 
 
-def _missing(n: int, upper: int, found: int) -> str:
-    return (
-        f"dimension at most {upper}: the vector fields that were found span {found} of the {n - upper} "
-        f"dimensions of the kernel of the Jacobian, and the coefficients of the output span more than {upper}"
-    )
+def _missing(network: Network, upper: int, bound: _Upper) -> str:
+    kernel = network.parameter_count - upper
+    not_searched = None if bound.found else why_no_search(network)
+    if not_searched is not None:
+        fields = f"no vector fields were searched ({not_searched})"
+    else:
+        found = f"that were found span {bound.found} of the {kernel}"
+        fields = f"the vector fields {found} dimensions of the kernel of the Jacobian"
+    return f"dimension at most {upper}: {fields}, and {bound.coefficients}"
 
 
 def _evidence(network: Network, rank: int | None, fields: list[ProvedField]) -> _Evidence:
