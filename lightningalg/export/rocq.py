@@ -40,6 +40,8 @@ from lightningalg.networks.spec import network_from_table
 #: largest minor, and the predicted seconds of ``coqc`` up to which a file is written
 MAX_RANK = 400
 MAX_SECONDS = 600.0
+#: parameters: natural numbers of Rocq are as long as they are large
+MAX_PARAMETERS = 20_000
 
 #: the theory that each method for the upper bound needs, after the definition of networks
 _LOWER = ("description", "independence", "minor")
@@ -157,7 +159,8 @@ def rocq_file(
     UnsupportedError
         For other kinds, and for layer types without a definition in Rocq.
     TooLargeError
-        For minors larger than 400 x 400, and where ``coqc`` is predicted to take more than ten minutes.
+        For more than 20,000 parameters, minors larger than 400 x 400, and where ``coqc`` is predicted to
+        take more than ten minutes.
 
     References
     ----------
@@ -211,6 +214,10 @@ def _subject(certificate: Mapping[str, Any]) -> tuple[Network, int | None, int |
     if other:
         raise UnsupportedError(
             f"layers of type {other[0]} cannot be exported; accepted are {', '.join(LAYERS)}"
+        )
+    if network.parameter_count > MAX_PARAMETERS:
+        raise TooLargeError(
+            f"{network.parameter_count:,} parameters: accepted are at most {MAX_PARAMETERS:,}"
         )
     lower, upper = (
         None if bound is None else int(bound["value"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import time
 from functools import cache
 from importlib.resources import files
 
@@ -13,7 +14,11 @@ import pytest
 import lightningalg as la
 from lightningalg.claims.dimension_bound import dimension_at_most
 from lightningalg.errors import LightningAlgError, TooLargeError, UnsupportedError
+from lightningalg.export import cost
+from lightningalg.export.gallina import comment
+from lightningalg.export.minors import small_jacobians, small_minor
 from lightningalg.export.rocq import THEORY_PARTS, export_rocq, rocq_file
+from lightningalg.networks.matrix import Matrix
 from tests.cli.support import call
 
 COQC = shutil.which("coqc")
@@ -93,6 +98,52 @@ def test_what_is_missing_is_said():
     assert "span 20 of the 22" in file.missing
     head = file.text[: file.text.index("Require Import")]
     assert "NOT PROVED HERE" in head and "dimension at most 26" in head and "span 20 of the 22" in head
+
+
+@pytest.mark.parametrize(
+    ("network", "words"),
+    [
+        (
+            la.monomial((4, 300, 1), 6),  # 84 coefficients
+            "at most 84: no vector fields were searched (more than 400 parameters), and "
+            "the output was not expanded: more than 20,000 terms",
+        ),
+        (
+            la.lightning((100, 100), (20,)),
+            "at most 13599: no vector fields were searched (more than 400 parameters), and "
+            "the output was not expanded: more than 2,000 parameters",
+        ),
+    ],
+    ids=str,
+)
+def test_what_was_not_searched_is_not_said_to_be_searched(network, words):
+    file = rocq_file(dimension_at_most(network).to_json())
+    assert words in file.missing and words in file.text[: file.text.index("Require Import")]
+
+
+def test_large_networks_are_refused_at_once():
+    certificate = dimension_at_most(la.lightning((768, 768), (64,))).to_json()
+    started = time.process_time()
+    with pytest.raises(TooLargeError, match="688,128 parameters: accepted are at most 20,000"):
+        rocq_file(certificate)
+    assert time.process_time() - started < 2
+
+
+def test_digits_are_bounded_without_the_numbers():
+    """Against the numbers themselves, were all positive."""
+    for network in (la.lightning((2, 3, 2), (2, 1)), la.monomial_with_biases((3, 2, 2), 2)):
+        minor = small_minor(next(small_jacobians(network)), 2)
+        blocks = {
+            (b.node, b.name): Matrix.from_flat(
+                [abs(x) for x in minor.point[b.offset : b.offset + b.size]], b.shape
+            )
+            for b in network.parameter_blocks
+        }
+        size = max(abs(x) for X, _ in minor.samples for x in X)
+        values = network.values(blocks, Matrix([[size] * network.tokens] * network.width))
+        for name, bits in cost._bits(network, minor).items():
+            exact = max(int(x).bit_length() for row in values[name].rows for x in row)
+            assert exact <= bits <= 2 * exact + 6
 
 
 def test_the_better_of_fields_and_coefficients_is_taken():
@@ -298,6 +349,11 @@ def test_the_statements_say_shapes_and_lengths():
 def test_what_cannot_be_exported_is_refused():
     with pytest.raises(TooLargeError, match="accepted are"):
         export_rocq(la.dimension(la.lightning((12, 12, 12), (9, 9))).certificate.to_json())
+    deep = la.dimension(la.lightning((1,) * 30, (1,) * 29)).certificate.to_json()
+    started = time.process_time()
+    with pytest.raises(TooLargeError, match="coqc is predicted"):  # 3^29 paths through the network
+        rocq_file(deep)
+    assert time.process_time() - started < 2
     for net in (la.normalized((2, 2), (1,)), la.convolutional(4, (2, 2), 2)):
         with pytest.raises(LightningAlgError, match="cannot be exported"):
             export_rocq(la.dimension(net).certificate.to_json())
@@ -311,6 +367,12 @@ def test_names_cannot_leave_the_comment():
     )
     head = text[: text.index("Require Import")]
     assert head.count("*)") == 1 and head.count("(*") == 1 and '"' not in head
+
+
+def test_comments_keep_their_brackets():
+    assert "no vector fields were searched (more than" in comment("no vector fields were searched (more than")
+    for text in ("(*", "*)", "(**)", "a(*b*)c", "(\u2217 * )"):
+        assert "*" not in comment(text)
 
 
 def test_the_command(tmp_path, capfd):
