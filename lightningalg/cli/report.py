@@ -12,7 +12,7 @@ import click
 
 from lightningalg.certificates.files import write_atomically
 from lightningalg.cli.options import MAX_SECONDS, Finite, Progress, echo_json
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from lightningalg.render.html.records import Report
@@ -95,7 +95,7 @@ def command(
         _say_what_is_amiss(report, folder)
         again = f"{report.rechecked} verified again" if verify else "not verified again"
         counted = f"{len(report.claims)} claims, {report.certificates} certificates ({again})"
-        click.echo(f"{counted}, {seconds} s -> {index}")
+        click.echo(f"{counted}, {seconds} s -> {one_line(str(index))}")
     for claim in report.unconverted:
         click.echo(f"warning: {claim.key}: the proof is not shown as text: {claim.unconverted}", err=True)
     return 1 if report.damaged else 0

@@ -391,6 +391,34 @@ def test_the_command(tmp_path, capfd):
     call(capfd, "export", tmp_path / "nowhere.json", "--out", tmp_path / "other.v").refuses("nowhere.json")
 
 
+def test_the_command_takes_names_that_coqc_takes(tmp_path, capfd):
+    certificate = tmp_path / "cert.json"
+    assert call(capfd, "dimension", "--widths", "2,1", "--ranks", "1", "--out", certificate).code == 0
+    for name, other in (("my-cert.v", "my_cert.v"), ("1a.v", "_1a.v"), ("a.b.v", "a_b.v")):
+        call(capfd, "export", certificate, "--out", tmp_path / name).refuses(other)
+    folder = tmp_path / "two words\n\x1b[31m"
+    answer = call(capfd, "export", certificate, "--out", folder / "it's.v")
+    assert answer.code == 0 and "coqc '" in answer.out and "\x1b" not in answer.out + answer.err
+    assert len(answer.out.splitlines()) == 4
+
+
+def test_no_command_prints_control_characters_of_paths(tmp_path, capfd):
+    odd = tmp_path / "a\nb\x1b[31m"
+    sizes = ("--widths", "2,1", "--ranks", "1")
+    for command in ("dimension", "degree", "symmetries"):
+        answer = call(capfd, command, *sizes, "--out", odd / f"{command}.json")
+        assert answer.code == 0 and "\x1b" not in answer.out + answer.err, answer
+        assert "a\\nb\\x1b[31m" in answer.out and "a\\nb\\x1b[31m" in answer.err + answer.out
+    certificate = odd / "dimension.json"
+    answer = call(capfd, "prove", certificate, "--out", odd / "proof.tex")
+    assert answer.code == 0 and "\x1b" not in answer.out
+    certificate.write_text(certificate.read_text().replace('"value": 4', '"value": 5', 1))
+    for command, out in (("prove", "other.tex"), ("export", "other.v")):
+        answer = call(capfd, command, certificate, "--out", odd / out)
+        answer.refuses("invalid", code=1)
+        assert "\x1b" not in answer.err
+
+
 def test_the_command_says_what_is_missing(tmp_path, capfd):
     certificate = tmp_path / "cert.json"
     flags = ("--widths", "3,2", "--ranks", "3", "--heads", "2")
