@@ -103,7 +103,7 @@ def degree(network: Network) -> int:
     --------
     >>> import lightningalg as la
     >>> degree(la.lightning((1, 1, 1), (1, 1))), degree(la.monomial((2, 3, 1)))
-    (12, 7)
+    (21, 5)
     """
     degrees = {INPUT: 1}
     for node in network.nodes:

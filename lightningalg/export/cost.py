@@ -53,7 +53,7 @@ def predicted_seconds(
     Examples
     --------
     >>> import lightningalg as la
-    >>> predicted_seconds(la.lightning((2, 2), (1,)), None, 40_000)
+    >>> round(predicted_seconds(la.lightning((2, 2), (1,)), None, 40_000), 2)
     4.0
     """
     seconds = BASE + CHARACTER * characters + PATH * min(_paths(network), LONGEST)
