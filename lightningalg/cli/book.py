@@ -11,7 +11,7 @@ import click
 from lightningalg.certificates.files import write_atomically
 from lightningalg.cli.options import MAX_SECONDS, Finite, Progress, echo_json
 from lightningalg.cli.progress import counted_progress
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, one_line
 
 NAME = "book"
 
@@ -61,7 +61,7 @@ def command(
             book = read_book(path, title=title, lang=lang, progress=progress)
         except NotValidError as error:
             listed = f"`lightningalg report {shlex.quote(folder)}` lists what is missing or altered"
-            click.echo(f"error: {error}; {listed}, {_run(folder)} makes it again", err=True)
+            click.echo(f"error: {error}; {listed}, {one_line(_run(folder))} makes it again", err=True)
             return 1
         if not any(claim.certificates for chapter in book.chapters for claim in chapter.claims):
             raise InputError(
@@ -84,7 +84,8 @@ def command(
         echo_json(facts)
     else:
         size = f", {facts['pages']} pages, {int(str(facts['bytes'])) / 2**20:.1f} MB" if pdf else ""
-        click.echo(f"{facts['claims']} claims{size}, {facts['seconds']} s -> {facts['written'][-1]}")  # type: ignore[index]
+        written = one_line(str(facts["written"][-1]))  # type: ignore[index]
+        click.echo(f"{facts['claims']} claims{size}, {facts['seconds']} s -> {written}")
     return 0
 
 

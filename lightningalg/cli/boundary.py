@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
+from lightningalg.errors import one_line
 
 if TYPE_CHECKING:
     from lightningalg.certificates import Certificate
@@ -71,7 +72,7 @@ def _show(certificate: Certificate, out: str | None) -> None:
         verdict = "boundary" if entry["boundary"] else "inside"
         click.echo(f"  {r:>4}  {s:>4}  {m:<3} {verdict:<9} {_ARGUMENTS[entry['argument']]}")
     if out is not None:
-        click.echo(f"certificate       {out}")
+        click.echo(f"certificate       {one_line(out)}")
 
 
 def _complement(dimension: int | None, whole: int) -> str:

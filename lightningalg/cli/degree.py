@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lightningalg.cli.options import echo_json, network_from_options, network_options
+from lightningalg.errors import one_line
 
 if TYPE_CHECKING:
     from lightningalg.certificates import Certificate
@@ -62,4 +63,4 @@ def _show(certificate: Certificate, one_token: bool, out: str | None) -> None:
     formula = f"C({top}, {chosen}) * {claim['forms_degree']}{divided}"
     click.echo(f"degree of Y = {formula} = {claim['value']} (exact)")
     if out is not None:
-        click.echo(f"certificate       {out}")
+        click.echo(f"certificate       {one_line(out)}")

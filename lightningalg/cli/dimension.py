@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lightningalg.cli.options import Finite, Progress, echo_json, network_from_options, network_options
+from lightningalg.errors import one_line
 
 if TYPE_CHECKING:
     from lightningalg.claims.dimension import Dimension
@@ -202,5 +203,5 @@ def _show(result: Dimension, out: str | None) -> None:
             f"argument for {gap} fewer, or a larger minor (try --primes 3)."
             + (f" Other upper bounds: {others}." if others else "")
         )
-    kept = f" -> {out}" if out else ": keep it with --out CERT.json"
+    kept = f" -> {one_line(out)}" if out else ": keep it with --out CERT.json"
     click.echo(f"certificate {result.certificate.sha256[:12]}{kept}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +12,7 @@ import click
 from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, write_atomically
 from lightningalg.cli.options import Progress, echo_json
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, one_line, shown
 
 if TYPE_CHECKING:
     from lightningalg.export.rocq import RocqFile
@@ -45,13 +47,12 @@ def command(file: str, out: str, as_json: bool) -> int:
       lightningalg export cert.json --out cert.v
       coqc cert.v
     """
-    if Path(out).suffix != ".v":
-        raise click.UsageError(f"--out {out!r}: the name must end in .v")
+    _check_name(Path(out).name)
     progress = Progress("verifying the certificate")
     path = Path(file)
     (answer,) = check_files([path])
     if answer["verdict"] == "invalid":
-        click.echo(f"error: {path} is {explain(answer)}; there is nothing to export", err=True)
+        click.echo(one_line(f"error: {path} is {explain(answer)}; there is nothing to export"), err=True)
         return 1
     if answer["verdict"] != "valid":
         raise InputError(f"{path} is {explain(answer)}; there is nothing to export")
@@ -65,6 +66,17 @@ def command(file: str, out: str, as_json: bool) -> int:
     else:
         click.echo("\n".join(_lines(out, made)))
     return 0
+
+
+def _check_name(name: str) -> None:
+    """Refuse a file that ``coqc`` would not read: its name is the name of a module."""
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_']*\.v", name) is None:
+        other = re.sub(r"[^A-Za-z0-9_']", "_", name.removesuffix(".v"))
+        other = other if re.match("[A-Za-z_]", other) else f"_{other}"
+        raise click.UsageError(
+            f"--out: coqc reads no file {shown(name)!r}: accepted are letters, digits and _, no digit first, "
+            f"then .v; for example {shown(other)}.v"
+        )
 
 
 def _summary(sha256: str, out: str, made: RocqFile) -> dict[str, Any]:
@@ -81,7 +93,7 @@ def _summary(sha256: str, out: str, made: RocqFile) -> dict[str, Any]:
 
 
 def _lines(out: str, made: RocqFile) -> list[str]:
-    lines = [f"wrote {out}"]
+    lines = [f"wrote {one_line(out)}"]
     if made.at_least is not None:
         lines.append(f"  proves: dimension at least {made.at_least} (gradients of as many output entries)")
     reasons = {
@@ -93,4 +105,4 @@ def _lines(out: str, made: RocqFile) -> list[str]:
     lines.append(f"  proves: dimension at most {made.at_most} ({why})")
     if made.missing is not None:
         lines.append(f"  not in the file: {made.missing}")
-    return [*lines, f"check it with: coqc {out}   (about {made.seconds:.0f} s)"]
+    return [*lines, f"check it with: coqc {one_line(shlex.quote(out))}   (about {made.seconds:.0f} s)"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
+from lightningalg.errors import one_line
 
 if TYPE_CHECKING:
     from lightningalg.certificates import Certificate
@@ -147,5 +148,5 @@ def _show(found: Fibre, network: str, out: str | None, basis: Certificate | None
         )
     certificate = found.certificate or basis
     if certificate is not None:
-        kept = f" -> {out}" if out else ": keep it with --out CERT.json"
+        kept = f" -> {one_line(out)}" if out else ": keep it with --out CERT.json"
         click.echo(f"certificate {certificate.sha256[:12]}{kept}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
-from lightningalg.errors import shown
+from lightningalg.errors import one_line, shown
 
 if TYPE_CHECKING:
     from lightningalg.invariants.elimination import Elimination
@@ -108,7 +108,7 @@ def command(
     if out is not None:
         certificate = invariants_certificate(report)
         write_atomically(Path(out), certificate.to_text() + "\n")
-        kept = f"certificate {certificate.sha256[:12]} -> {out}: {certificate.claim['relation']}"
+        kept = f"certificate {certificate.sha256[:12]} -> {one_line(out)}: {certificate.claim['relation']}"
     if system is not None:
         text = export(report, system)
         if export_to is None:
@@ -128,7 +128,7 @@ def command(
             _show_points(report, ranks)
         if whole is not None:
             _show_elimination(report, whole)
-        for line in filter(None, [kept, f"wrote {export_to}" if export_to else ""]):
+        for line in filter(None, [kept, f"wrote {one_line(export_to)}" if export_to else ""]):
             click.echo(line)
     proved = report.proofs is not None and report.minimal
     return 0 if proved and (whole is None or whole.equal) else 1

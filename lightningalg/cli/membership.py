@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
+from lightningalg.errors import one_line
 
 if TYPE_CHECKING:
     from lightningalg.strata.membership import Membership
@@ -103,7 +104,7 @@ def _show(answer: Membership, out: str | None) -> None:
     else:
         click.echo(f"  {_ARGUMENTS[answer.witness['argument']]}")
     if out is not None:
-        click.echo(f"certificate       {out}")
+        click.echo(f"certificate       {one_line(out)}")
 
 
 def _row(row: list[Any]) -> str:

@@ -10,7 +10,7 @@ from weakref import WeakSet
 
 import click
 
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, one_line
 
 _INPUTS = ("network_file", "point", "tensor", "table", "spec", "file", "files")
 _OUTPUTS = ("out", "ask", "export_to", "exports", "store_file", "folder")
@@ -37,7 +37,7 @@ def with_distinct_files(command: click.Command) -> click.Command:
         answer = original(ctx)
         for folder in missing:
             if os.path.isdir(folder):  # perhaps a typing mistake: outputs make the folders they need
-                click.echo(f"note: made folder {folder}", err=True)
+                click.echo(f"note: made folder {one_line(folder)}", err=True)
         return answer
 
     command.invoke = invoke  # type: ignore[method-assign]

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
-from lightningalg.errors import InputError, shown
+from lightningalg.errors import InputError, one_line, shown
 
 
 @click.command("picture", epilog="Exit code: 0 success, 2 bad input or matplotlib is missing.")
@@ -61,5 +61,5 @@ def command(out: str, name: str | None, no_caption: bool, as_json: bool, **netwo
         })  # fmt: skip
     else:
         click.echo(picture.caption)
-        click.echo(f"wrote {out}")
+        click.echo(f"wrote {one_line(str(out))}")
     return 0

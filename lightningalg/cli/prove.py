@@ -10,7 +10,7 @@ from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, write_atomically
 from lightningalg.cli.options import MAX_SECONDS, Finite, Progress, echo_json
 from lightningalg.cli.supervise import set_timeout
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, one_line
 
 
 @click.command(
@@ -64,7 +64,7 @@ def command(
         if answer["verdict"] != "valid"
     }
     if "invalid" in problems:
-        click.echo(f"error: {problems['invalid']}", err=True)
+        click.echo(f"error: {one_line(problems['invalid'])}", err=True)
         return 1
     if problems:
         raise InputError(next(iter(problems.values())))
@@ -85,5 +85,5 @@ def command(
         click.echo(article, nl=False)
     else:
         for name in written:
-            click.echo(f"wrote {name}")
+            click.echo(f"wrote {one_line(name)}")
     return 0

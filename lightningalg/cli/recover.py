@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lightningalg.cli.options import Progress, echo_json, integer_list
+from lightningalg.errors import one_line
 
 if TYPE_CHECKING:
     from lightningalg.claims.recovery import Recovery
@@ -120,7 +121,7 @@ def _ask(path: Path, layers: int, widths: list[int] | None, tokens: int, as_json
     if as_json:
         echo_json({"inputs": len(inputs), "written": str(path)})
     else:
-        click.echo(f"wrote {path}: {len(inputs)} inputs; fill in the outputs")
+        click.echo(f"wrote {one_line(str(path))}: {len(inputs)} inputs; fill in the outputs")
     return 0
 
 
@@ -170,7 +171,7 @@ def _show(found: Recovery, out: str | None) -> None:
         )
     for sentence in found.fibre.sentences:
         click.echo(f"  {sentence}")
-    kept = f" -> {out}" if out else ": keep it with --out CERT.json"
+    kept = f" -> {one_line(out)}" if out else ": keep it with --out CERT.json"
     click.echo(f"certificate {found.certificate.sha256[:12]}{kept}")
 
 

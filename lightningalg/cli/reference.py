@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from lightningalg.cli.options import echo_json
+from lightningalg.errors import one_line
 
 #: columns of the help on the page
 _WIDTH = 100
@@ -35,7 +36,7 @@ def command(out: str, as_json: bool) -> int:
     if as_json:
         echo_json({"pages": len(pages), "start": str(start)})
     else:
-        click.echo(f"wrote {len(pages)} pages; start at {start}")
+        click.echo(f"wrote {len(pages)} pages; start at {one_line(str(start))}")
     return 0
 
 

@@ -95,7 +95,7 @@ def command(
         _say_what_is_amiss(report, folder)
         again = f"{report.rechecked} verified again" if verify else "not verified again"
         counted = f"{len(report.claims)} claims, {report.certificates} certificates ({again})"
-        click.echo(f"{counted}, {seconds} s -> {index}")
+        click.echo(f"{counted}, {seconds} s -> {one_line(str(index))}")
     for claim in report.unconverted:
         text = f"warning: {claim.key}: the proof is not shown as text: {claim.unconverted}"
         click.echo(one_line(text), err=True)

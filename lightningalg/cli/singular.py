@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
+from lightningalg.errors import one_line
 
 if TYPE_CHECKING:
     from lightningalg.certificates import Certificate
@@ -96,4 +97,4 @@ def _show(certificate: Certificate, out: str | None) -> None:
         where = f"the points with rk V = {r}, rk A = {s}, m = {m} are {verdict}"
         click.echo(f"Sing Y = {{rk A rk V <= 1}}: refuted: {where}")
     if out is not None:
-        click.echo(f"certificate       {out}")
+        click.echo(f"certificate       {one_line(out)}")

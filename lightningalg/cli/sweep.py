@@ -12,7 +12,7 @@ import click
 from lightningalg.certificates.files import write_atomically
 from lightningalg.cli.options import MAX_SECONDS, MIN_MEMORY, Finite, echo_json
 from lightningalg.cli.progress import counted_progress
-from lightningalg.errors import InputError
+from lightningalg.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from lightningalg.sweeps.run import Sweep
@@ -190,7 +190,7 @@ def _show(done: Sweep, lines: list[dict[str, Any]], store_file: str) -> None:
     counts = ", ".join(f"{count} {status}" for status, count in done.counts.items()) or "no results"
     click.echo(
         f"{done.architectures} architectures ({done.new} new, {done.already} already there); "
-        f"store: {counts}; {done.seconds:.1f} s -> {store_file}"
+        f"store: {counts}; {done.seconds:.1f} s -> {one_line(str(store_file))}"
     )
     for text in done.rejected:
         click.echo(f"rejected by the verifier: {text}", err=True)

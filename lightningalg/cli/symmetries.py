@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lightningalg.cli.options import Progress, echo_json, network_from_options, network_options
+from lightningalg.errors import one_line
 
 if TYPE_CHECKING:
     from lightningalg.symmetry.report import SymmetryReport
@@ -80,8 +81,8 @@ def command(
         if certificate is not None:
             claim = certificate.claim
             click.echo(
-                f"certificate {certificate.sha256[:12]} -> {out}: {claim['fields']} independent fields, "
-                f"{claim['rank']} directions that {claim['relation']}"
+                f"certificate {certificate.sha256[:12]} -> {one_line(str(out))}: "
+                f"{claim['fields']} independent fields, {claim['rank']} directions that {claim['relation']}"
             )
     return 0
 

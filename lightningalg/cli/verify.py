@@ -11,7 +11,7 @@ import click
 from lightningalg.certificates.checker import verifier_command
 from lightningalg.certificates.trusted_base import described, trusted_bases
 from lightningalg.cli.options import MAX_SECONDS, Finite
-from lightningalg.errors import InputError, LightningAlgError
+from lightningalg.errors import InputError, LightningAlgError, one_line
 
 
 @click.command(
@@ -62,6 +62,6 @@ def _explain_trust(files: tuple[str, ...], as_json: bool, timeout: float | None)
         click.echo(json.dumps({"results": results}))
     else:
         for name, found in zip(files, bases, strict=True):
-            click.echo("\n".join([f"{name}:", *described(found)]))
+            click.echo("\n".join([f"{one_line(str(name))}:", *described(found)]))
     verdicts = {found.answer["verdict"] for found in bases}
     return 1 if "invalid" in verdicts else 2 if "unsupported" in verdicts else 0

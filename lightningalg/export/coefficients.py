@@ -13,13 +13,18 @@ import numpy as np
 
 from lightningalg.engines.choose import linear_algebra
 from lightningalg.engines.residue_arrays import DEFAULT_PRIME
-from lightningalg.errors import TooLargeError
+from lightningalg.maps.grading import predicted_terms
 from lightningalg.maps.polynomial_map import Coefficient
-from lightningalg.networks.network import Network
+from lightningalg.networks.network import INPUT, Network
 from lightningalg.symmetry.fields import Monomial
 
-#: terms of the expanded output: the kernel expands it again
+#: terms of the expanded output, and its degree: the kernel expands it again
 MAX_TERMS = 20_000
+MAX_DEGREE = 1_000
+#: parameters: each term is found with an exponent for every variable
+MAX_PARAMETERS = 2_000
+#: absolute value of a coefficient
+MAX_VALUE = 2**62
 
 #: integer coefficients by monomial
 Polynomial = dict[Monomial, int]
@@ -42,13 +47,13 @@ class CoefficientSpan:
     table: tuple[tuple[Polynomial, ...], ...]
 
 
-def coefficient_span(network: Network, limit: int) -> CoefficientSpan | None:
-    """Return at most ``limit`` polynomials that span all coefficients over the integers, or ``None``.
+def coefficient_span(network: Network, limit: int) -> CoefficientSpan | str:
+    """Return at most ``limit`` polynomials spanning all coefficients over the integers, or in words why not.
 
     Parameters
     ----------
     network
-        Whose expanded output has at most 20,000 predicted terms; else ``None``.
+        Expanded if it has at most 2,000 parameters, degree at most 1,000, and at most 20,000 predicted terms.
     limit
         Number of polynomials that would be of use.
 
@@ -57,25 +62,61 @@ def coefficient_span(network: Network, limit: int) -> CoefficientSpan | None:
     >>> import lightningalg as la
     >>> span = coefficient_span(la.monomial((2, 3, 1)), 9)  # all quadratic forms in two variables
     >>> len(span.basis), coefficient_span(la.monomial((2, 3, 1)), 2)
-    (3, None)
+    (3, 'the coefficients of the output span at least 3 dimensions')
     """
-    try:
-        found = network.polynomial_map().coefficients(MAX_TERMS)
-    except TooLargeError:
-        return None
+    too_large = _too_large(network)
+    if too_large is not None:
+        return f"the output was not expanded: {too_large}"
+    found = network.polynomial_map().coefficients(MAX_TERMS)
     polynomials = [_integral(coefficient) for coefficient in found]
+    if any(abs(value) > MAX_VALUE for p in polynomials for value in p.values()):
+        return "the coefficients of the output were not compared: numbers of more than 62 binary digits"
     distinct = sorted({_key(p): p for p in polynomials}.values(), key=_size)
     matrix = _vectors(distinct)
     engine, _ = linear_algebra(*matrix.shape)
     rows = engine.rank_profile(matrix, DEFAULT_PRIME).rows
     if len(rows) > limit:
-        return None
+        return f"the coefficients of the output span at least {len(rows)} dimensions"
     combinations = _combinations(matrix, rows)
     if combinations is None:
-        return None
+        return f"no {len(rows)} coefficients of the output were found that span all others over the integers"
     own = {_key(p): combination for p, combination in zip(distinct, combinations, strict=True)}
     table = _table(network, found, [own[_key(p)] for p in polynomials], len(rows))
     return CoefficientSpan(tuple(distinct[row] for row in rows), table)
+
+
+def _too_large(network: Network) -> str | None:
+    """Return in words why the output is not expanded, or ``None``; nothing is expanded to find out."""
+    if network.parameter_count > MAX_PARAMETERS:
+        return f"more than {MAX_PARAMETERS:,} parameters"
+    if degree(network) > MAX_DEGREE:
+        return f"degree more than {MAX_DEGREE:,}"
+    if predicted_terms(network) * network.output_width * network.tokens > MAX_TERMS:
+        return f"more than {MAX_TERMS:,} terms"
+    return None
+
+
+def degree(network: Network) -> int:
+    """Return a bound of the output's degree in parameters and input together.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> degree(la.lightning((1, 1, 1), (1, 1))), degree(la.monomial((2, 3, 1)))
+    (21, 5)
+    """
+    degrees = {INPUT: 1}
+    for node in network.nodes:
+        largest = max(degrees[name] for name in node.inputs)
+        match node.layer.type_name:
+            case "lightning_attention":
+                largest = 3 * largest + 3
+            case "linear":
+                largest += 1
+            case "monomial_activation":
+                largest *= node.layer.sizes()["degree"]
+        degrees[node.id] = largest
+    return degrees[network.output]
 
 
 def _integral(coefficient: Coefficient) -> Polynomial:

@@ -77,18 +77,33 @@ def proved_fields(
     >>> len(proved_fields(la.lightning((3, 2, 3), (2, 2)), 14))
     14
     """
-    if wanted <= 0 or network.parameter_count > MAX_PARAMETERS:
+    if wanted <= 0 or why_no_search(network) is not None:
         return []
-    try:
-        variation = FirstVariation(network)
-    except (UnsupportedError, TooLargeError):
-        return []
+    variation = FirstVariation(network)
     search = _Search(network, variation, seed)
     for fields in search.candidates(progress):
         search.add(fields)
         if len(search.found) >= wanted:
             break
     return search.found
+
+
+def why_no_search(network: Network) -> str | None:
+    """Return in words why no fields of a network are searched, or ``None``.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> why_no_search(la.lightning((100, 100), (20,)))
+    'more than 400 parameters'
+    """
+    if network.parameter_count > MAX_PARAMETERS:
+        return f"more than {MAX_PARAMETERS} parameters"
+    try:
+        FirstVariation(network)
+    except (UnsupportedError, TooLargeError) as error:
+        return str(error)
+    return None
 
 
 class _Search:

@@ -15,14 +15,14 @@ LAYERS = ("lightning_attention", "linear", "monomial_activation", "bias", "sum")
 
 
 def comment(text: str) -> str:
-    """Return text that cannot end a comment.
+    """Return text that cannot begin or end a comment: without asterisks, which brackets would need.
 
     Examples
     --------
     >>> comment('a *) Axiom x. (* "')
-    'a ?? Axiom x. ?? ?'
+    'a ?) Axiom x. (? ?'
     """
-    return "".join(c if c.isalnum() or c in " .,:-_/+" else "?" for c in text)
+    return "".join(c if c.isalnum() or c in " .,:-_/+()" else "?" for c in text)
 
 
 def listed(values: Iterable[object]) -> str:

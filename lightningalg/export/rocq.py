@@ -22,7 +22,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from lightningalg.errors import EngineAnswerError, TooLargeError, UnsupportedError, shown
 from lightningalg.export.coefficients import CoefficientSpan, coefficient_span
 from lightningalg.export.cost import is_deep, predicted_seconds
-from lightningalg.export.fields import ProvedField, independent_at, proved_fields
+from lightningalg.export.fields import ProvedField, independent_at, proved_fields, why_no_search
 from lightningalg.export.gallina import (
     LAYERS,
     body,
@@ -40,9 +40,11 @@ from lightningalg.networks.spec import network_from_table
 #: largest minor, and the predicted seconds of ``coqc`` up to which a file is written
 MAX_RANK = 400
 MAX_SECONDS = 600.0
+#: parameters: natural numbers of Rocq are as long as they are large
+MAX_PARAMETERS = 20_000
 
 #: the theory that each method for the upper bound needs, after the definition of networks
-_LOWER = ("independence", "minor")
+_LOWER = ("description", "independence", "minor")
 _FORMS = (*_LOWER, "symmetry", "symmetry_values", "symmetry_layers", "symmetry_proof")
 THEORY_PARTS = {
     "parameters": _LOWER,
@@ -92,6 +94,8 @@ class _Upper:
     found: int
     fields: list[ProvedField]
     span: CoefficientSpan | None = None
+    #: what is known of the coefficients of the output
+    coefficients: str = ""
 
     @property
     def method(self) -> str:
@@ -155,7 +159,8 @@ def rocq_file(
     UnsupportedError
         For other kinds, and for layer types without a definition in Rocq.
     TooLargeError
-        For minors larger than 400 x 400, and where ``coqc`` is predicted to take more than ten minutes.
+        For more than 20,000 parameters, minors larger than 400 x 400, and where ``coqc`` is predicted to
+        take more than ten minutes.
 
     References
     ----------
@@ -174,7 +179,7 @@ def rocq_file(
     evidence = _evidence(network, lower, bound.fields)
     missing = None
     if upper is not None and bound.value > upper:
-        missing = _missing(network.parameter_count, upper, bound.found)
+        missing = _missing(network, upper, bound)
     text = _render(certificate, name, network, lower, bound, evidence, missing)
     seconds = predicted_seconds(network, evidence.minor, len(text), modulo=bound.method == "fields")
     if seconds > MAX_SECONDS:
@@ -191,8 +196,10 @@ def _upper_bound(network: Network, wanted: int, progress: Progress) -> _Upper:
     if n - len(fields) > wanted:
         progress("coefficients of the output")
         span = coefficient_span(network, n - len(fields) - 1)
-        if span is not None:
-            return _Upper(len(span.basis), len(fields), [], span)
+        if isinstance(span, str):
+            return _Upper(n - len(fields), len(fields), fields, coefficients=span)
+        words = f"the coefficients of the output span {len(span.basis)} dimensions"
+        return _Upper(len(span.basis), len(fields), [], span, words)
     return _Upper(n - len(fields), len(fields), fields)
 
 
@@ -208,6 +215,10 @@ def _subject(certificate: Mapping[str, Any]) -> tuple[Network, int | None, int |
         raise UnsupportedError(
             f"layers of type {other[0]} cannot be exported; accepted are {', '.join(LAYERS)}"
         )
+    if network.parameter_count > MAX_PARAMETERS:
+        raise TooLargeError(
+            f"{network.parameter_count:,} parameters: accepted are at most {MAX_PARAMETERS:,}"
+        )
     lower, upper = (
         None if bound is None else int(bound["value"])
         for bound in (certificate["witness"][side] for side in ("lower_bound", "upper_bound"))
@@ -217,11 +228,15 @@ def _subject(certificate: Mapping[str, Any]) -> tuple[Network, int | None, int |
     return network, lower, upper
 
 
-def _missing(n: int, upper: int, found: int) -> str:
-    return (
-        f"dimension at most {upper}: the vector fields that were found span {found} of the {n - upper} "
-        f"dimensions of the kernel of the Jacobian, and the coefficients of the output span more than {upper}"
-    )
+def _missing(network: Network, upper: int, bound: _Upper) -> str:
+    kernel = network.parameter_count - upper
+    not_searched = None if bound.found else why_no_search(network)
+    if not_searched is not None:
+        fields = f"no vector fields were searched ({not_searched})"
+    else:
+        found = f"that were found span {bound.found} of the {kernel}"
+        fields = f"the vector fields {found} dimensions of the kernel of the Jacobian"
+    return f"dimension at most {upper}: {fields}, and {bound.coefficients}"
 
 
 def _evidence(network: Network, rank: int | None, fields: list[ProvedField]) -> _Evidence:

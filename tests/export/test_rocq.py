@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import time
 from functools import cache
 from importlib.resources import files
 
@@ -13,7 +14,11 @@ import pytest
 import lightningalg as la
 from lightningalg.claims.dimension_bound import dimension_at_most
 from lightningalg.errors import LightningAlgError, TooLargeError, UnsupportedError
+from lightningalg.export import cost
+from lightningalg.export.gallina import comment
+from lightningalg.export.minors import small_jacobians, small_minor
 from lightningalg.export.rocq import THEORY_PARTS, export_rocq, rocq_file
+from lightningalg.networks.matrix import Matrix
 from tests.cli.support import call
 
 COQC = shutil.which("coqc")
@@ -93,6 +98,52 @@ def test_what_is_missing_is_said():
     assert "span 20 of the 22" in file.missing
     head = file.text[: file.text.index("Require Import")]
     assert "NOT PROVED HERE" in head and "dimension at most 26" in head and "span 20 of the 22" in head
+
+
+@pytest.mark.parametrize(
+    ("network", "words"),
+    [
+        (
+            la.monomial((4, 300, 1), 6),  # 84 coefficients
+            "at most 84: no vector fields were searched (more than 400 parameters), and "
+            "the output was not expanded: more than 20,000 terms",
+        ),
+        (
+            la.lightning((100, 100), (20,)),
+            "at most 13599: no vector fields were searched (more than 400 parameters), and "
+            "the output was not expanded: more than 2,000 parameters",
+        ),
+    ],
+    ids=str,
+)
+def test_what_was_not_searched_is_not_said_to_be_searched(network, words):
+    file = rocq_file(dimension_at_most(network).to_json())
+    assert words in file.missing and words in file.text[: file.text.index("Require Import")]
+
+
+def test_large_networks_are_refused_at_once():
+    certificate = dimension_at_most(la.lightning((768, 768), (64,))).to_json()
+    started = time.process_time()
+    with pytest.raises(TooLargeError, match="688,128 parameters: accepted are at most 20,000"):
+        rocq_file(certificate)
+    assert time.process_time() - started < 2
+
+
+def test_digits_are_bounded_without_the_numbers():
+    """Against the numbers themselves, were all positive."""
+    for network in (la.lightning((2, 3, 2), (2, 1)), la.monomial_with_biases((3, 2, 2), 2)):
+        minor = small_minor(next(small_jacobians(network)), 2)
+        blocks = {
+            (b.node, b.name): Matrix.from_flat(
+                [abs(x) for x in minor.point[b.offset : b.offset + b.size]], b.shape
+            )
+            for b in network.parameter_blocks
+        }
+        size = max(abs(x) for X, _ in minor.samples for x in X)
+        values = network.values(blocks, Matrix([[size] * network.tokens] * network.width))
+        for name, bits in cost._bits(network, minor).items():
+            exact = max(int(x).bit_length() for row in values[name].rows for x in row)
+            assert exact <= bits <= 2 * exact + 6
 
 
 def test_the_better_of_fields_and_coefficients_is_taken():
@@ -220,6 +271,16 @@ CHANGES = {
     ),
     "the point": (lambda t: digit(t, "Definition theta0 : list Z := "), "minor_check"),
     "an input": (lambda t: digit(t, "Definition samples : list sample := "), "minor_check"),
+    # sums of products end with the shorter list: these change no number that is computed
+    "an input with one row more": (
+        lambda t: changed(t, "Definition samples", "]],", "]; [5; 7]],"),
+        "minor_check",
+    ),
+    "a point with one number more": (
+        lambda t: changed(t, "Definition theta0 : list Z", "].", "; 1]."),
+        "minor_check",
+    ),
+    "the number of parameters": (lambda t: digit(t, "Definition parameters : nat := "), "_check"),
     "an inverse": (lambda t: digit(t, "Definition inverse_columns : list (list Z) := "), "minor_check"),
     "a field": (lambda t: changed(t, "Definition checked", "[(1, [", "[(2, ["), "check_fields"),
     "a witness": (lambda t: digit(t, "Scores [["), "check_fields"),
@@ -258,9 +319,41 @@ def test_rocq_rejects_a_changed_coefficient(theory, tmp_path):
     assert done.returncode == 1 and "coefficients_check" in done.stderr, done.stderr
 
 
+@needs_coqc
+@pytest.mark.slow
+def test_rocq_rejects_fewer_parameters_than_the_network_reads(theory, tmp_path):
+    """With no other evidence than the number of parameters: every method checks what the network reads."""
+    text = rocq_file(dimension_at_most(la.monomial_with_biases((1, 2), 2)).to_json()).text
+    accepts(theory(text, tmp_path), text)
+    fewer = changed(text, "Definition parameters", ":= 4.", ":= 3.")
+    fewer = part_replaced(fewer, "Theorem dimension_is_at_most", ("sum 5", "sum 4"), ("< 5", "< 4"))
+    done = theory(fewer, tmp_path)
+    assert done.returncode == 1 and "well_shaped parameters 1 2" in " ".join(done.stderr.split()), done.stderr
+
+
+def test_the_statements_say_shapes_and_lengths():
+    text = file_of("two layers, second of rank one").text
+    words = " ".join(part(text, "==== Statements").split())
+    for statement in (
+        "well_shaped parameters 3 3 description 2 = true",
+        "Theorem dimension_is_at_least : length theta0 = parameters /\\ (forall i, (i < 17)%nat -> "
+        "is_matrix 3 2 (functional i) /\\ is_matrix 3 2 (input i)) /\\ forall c",
+        "forall theta, length theta = parameters ->",
+    ):
+        assert statement in words
+    assert "length theta = parameters ->" in part(
+        file_of("no symmetries").text, "Theorem dimension_is_at_most"
+    )
+
+
 def test_what_cannot_be_exported_is_refused():
     with pytest.raises(TooLargeError, match="accepted are"):
         export_rocq(la.dimension(la.lightning((12, 12, 12), (9, 9))).certificate.to_json())
+    deep = la.dimension(la.lightning((1,) * 30, (1,) * 29)).certificate.to_json()
+    started = time.process_time()
+    with pytest.raises(TooLargeError, match="coqc is predicted"):  # 3^29 paths through the network
+        rocq_file(deep)
+    assert time.process_time() - started < 2
     for net in (la.normalized((2, 2), (1,)), la.convolutional(4, (2, 2), 2)):
         with pytest.raises(LightningAlgError, match="cannot be exported"):
             export_rocq(la.dimension(net).certificate.to_json())
@@ -274,6 +367,12 @@ def test_names_cannot_leave_the_comment():
     )
     head = text[: text.index("Require Import")]
     assert head.count("*)") == 1 and head.count("(*") == 1 and '"' not in head
+
+
+def test_comments_keep_their_brackets():
+    assert "no vector fields were searched (more than" in comment("no vector fields were searched (more than")
+    for text in ("(*", "*)", "(**)", "a(*b*)c", "(\u2217 * )"):
+        assert "*" not in comment(text)
 
 
 def test_the_command(tmp_path, capfd):
@@ -290,6 +389,34 @@ def test_the_command(tmp_path, capfd):
     call(capfd, "export", certificate, "--out", tmp_path / "other.v").refuses("invalid", code=1)
     assert not (tmp_path / "other.v").exists()
     call(capfd, "export", tmp_path / "nowhere.json", "--out", tmp_path / "other.v").refuses("nowhere.json")
+
+
+def test_the_command_takes_names_that_coqc_takes(tmp_path, capfd):
+    certificate = tmp_path / "cert.json"
+    assert call(capfd, "dimension", "--widths", "2,1", "--ranks", "1", "--out", certificate).code == 0
+    for name, other in (("my-cert.v", "my_cert.v"), ("1a.v", "_1a.v"), ("a.b.v", "a_b.v")):
+        call(capfd, "export", certificate, "--out", tmp_path / name).refuses(other)
+    folder = tmp_path / "two words\n\x1b[31m"
+    answer = call(capfd, "export", certificate, "--out", folder / "it's.v")
+    assert answer.code == 0 and "coqc '" in answer.out and "\x1b" not in answer.out + answer.err
+    assert len(answer.out.splitlines()) == 4
+
+
+def test_no_command_prints_control_characters_of_paths(tmp_path, capfd):
+    odd = tmp_path / "a\nb\x1b[31m"
+    sizes = ("--widths", "2,1", "--ranks", "1")
+    for command in ("dimension", "degree", "symmetries"):
+        answer = call(capfd, command, *sizes, "--out", odd / f"{command}.json")
+        assert answer.code == 0 and "\x1b" not in answer.out + answer.err, answer
+        assert "a\\nb\\x1b[31m" in answer.out and "a\\nb\\x1b[31m" in answer.err + answer.out
+    certificate = odd / "dimension.json"
+    answer = call(capfd, "prove", certificate, "--out", odd / "proof.tex")
+    assert answer.code == 0 and "\x1b" not in answer.out
+    certificate.write_text(certificate.read_text().replace('"value": 4', '"value": 5', 1))
+    for command, out in (("prove", "other.tex"), ("export", "other.v")):
+        answer = call(capfd, command, certificate, "--out", odd / out)
+        answer.refuses("invalid", code=1)
+        assert "\x1b" not in answer.err
 
 
 def test_the_command_says_what_is_missing(tmp_path, capfd):

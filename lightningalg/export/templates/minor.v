@@ -101,29 +101,65 @@ Proof.
   rewrite map_map. reflexivity.
 Qed.
 
-Definition minor_check (f : list dual -> matrix -> matrix) (n : nat) (theta : list Z) (height t : nat)
+(* theta has n entries, every input has shape width x t, and the minor is invertible modulo p *)
+Definition minor_check (f : list dual -> matrix -> matrix) (n : nat) (theta : list Z) (width height t : nat)
     (columns : list nat) (samples : list sample) (p : Z) (inverse_columns : list (list Z)) : bool :=
-  (forallb (fun c => Nat.ltb c n) columns &&
+  (Nat.eqb (length theta) n && forallb (fun s => matrix_shape width t (fst s)) samples && forallb (fun c => Nat.ltb c n) columns &&
   matrix_check (length columns) p (gradients f n theta height t columns samples) inverse_columns)%bool.
 
 Definition row_of (rows : list (list (list Z) * list (list Z))) (i : nat) := nth i rows ([], []).
 
-Theorem minor_checked : forall f n theta height t columns samples p inverse_columns,
-  minor_check f n theta height t columns samples p inverse_columns = true ->
-  forall c, (forall k, (k < n)%nat -> sum (length columns) (fun i =>
-      c i * gradient f n theta (fst (row_of (output_entries height t samples) i))
-        (snd (row_of (output_entries height t samples) i)) k) = 0) ->
-  forall i, (i < length columns)%nat -> c i = 0.
+Lemma entry_functional_shape : forall height t i j, is_matrix height t (entry_functional height t i j).
 Proof.
-  intros f n theta height t columns samples p N H c Hc. unfold minor_check in H.
-  apply Bool.andb_true_iff in H. destruct H as [Hk H].
-  apply (matrix_checked _ _ _ _ H). intros k Hr.
+  intros. unfold entry_functional. split; [rewrite map_length; apply seq_length|].
+  apply Forall_map, Forall_forall. intros a _. rewrite map_length. apply seq_length.
+Qed.
+Lemma output_entries_shape : forall width height t samples,
+  forallb (fun s => matrix_shape width t (fst s)) samples = true ->
+  forall i, (i < length (output_entries height t samples))%nat ->
+  is_matrix height t (fst (row_of (output_entries height t samples) i)) /\
+  is_matrix width t (snd (row_of (output_entries height t samples) i)).
+Proof.
+  intros width height t samples HX i Hi. pose proof (nth_In _ ([], []) Hi) as Hin. unfold row_of.
+  revert Hin. generalize (nth i (output_entries height t samples) ([], [])). intros o Ho.
+  unfold output_entries in Ho. apply in_flat_map in Ho. destruct Ho as [s [Hs Ho]]. apply in_map_iff in Ho.
+  destruct Ho as [q [<- _]]. split; [apply entry_functional_shape|]. cbn [snd].
+  rewrite forallb_forall in HX. apply matrix_shape_ok, (HX s). exact Hs.
+Qed.
+
+(* The point has n entries, functionals and inputs are matrices of their shapes, and the r gradients there are linearly independent. *)
+Definition independent_gradients (f : list dual -> matrix -> matrix) (n width height t r : nat) (theta : list Z)
+    (Y X : nat -> list (list Z)) : Prop :=
+  length theta = n /\
+  (forall i, (i < r)%nat -> is_matrix height t (Y i) /\ is_matrix width t (X i)) /\
+  forall c : nat -> Z,
+    (forall k, (k < n)%nat -> sum r (fun i => c i * gradient f n theta (Y i) (X i) k) = 0) ->
+    forall i, (i < r)%nat -> c i = 0.
+
+Lemma minor_check_parts : forall f n theta width height t columns samples p inverse_columns,
+  minor_check f n theta width height t columns samples p inverse_columns = true ->
+  length theta = n /\ forallb (fun s => matrix_shape width t (fst s)) samples = true /\
+  forallb (fun c => Nat.ltb c n) columns = true /\
+  matrix_check (length columns) p (gradients f n theta height t columns samples) inverse_columns = true /\
+  length (output_entries height t samples) = length columns.
+Proof.
+  intros f n theta width height t columns samples p N H. unfold minor_check in H. rewrite !Bool.andb_true_iff in H.
+  destruct H as [[[L HX] Hk] H]. apply Nat.eqb_eq in L. repeat split; try assumption.
+  unfold matrix_check in H. rewrite !Bool.andb_true_iff in H. destruct H as [[[[[_ R] _] _] _] _].
+  apply Nat.eqb_eq in R. rewrite gradients_are_rows, map_length in R. exact R.
+Qed.
+
+Theorem minor_checked : forall f n theta width height t columns samples p inverse_columns,
+  minor_check f n theta width height t columns samples p inverse_columns = true ->
+  independent_gradients f n width height t (length columns) theta (fun i => fst (row_of (output_entries height t samples) i))
+    (fun i => snd (row_of (output_entries height t samples) i)).
+Proof.
+  intros f n theta width height t columns samples p N H.
+  destruct (minor_check_parts _ _ _ _ _ _ _ _ _ _ H) as [L [HX [Hk [M R]]]]. split; [exact L|].
+  split; [intros i Hi; apply output_entries_shape; [exact HX|lia]|]. intros c Hc.
+  apply (matrix_checked _ _ _ _ M). intros k Hr.
   assert (Hn : (nth k columns O < n)%nat) by (apply Nat.ltb_lt, (forallb_nth _ (fun c => Nat.ltb c n)); assumption).
-  rewrite <- (Hc _ Hn). apply sum_ext. intros i Hi. f_equal. unfold entry.
-  rewrite gradients_are_rows in *.
-  assert (L : length (output_entries height t samples) = length columns).
-  { unfold matrix_check in H. rewrite !Bool.andb_true_iff in H. destruct H as [[[[[_ L] _] _] _] _].
-    apply Nat.eqb_eq in L. rewrite map_length in L. exact L. }
+  rewrite <- (Hc _ Hn). apply sum_ext. intros i Hi. f_equal. unfold entry. rewrite gradients_are_rows.
   unfold row_of. rewrite (nth_of_map _ _ _ _ ([], [])) by lia.
   rewrite (nth_of_map _ _ _ _ O) by assumption. reflexivity.
 Qed.

@@ -52,38 +52,19 @@ Proof.
 Qed.
 End Modulo.
 
-Definition matrix_shape (rows columns : nat) (A : list (list Z)) : bool :=
-  (Nat.eqb (length A) rows && forallb (fun row => Nat.eqb (length row) columns) A)%bool.
-Lemma matrix_shape_ok : forall rows columns A, matrix_shape rows columns A = true -> is_matrix rows columns A.
-Proof.
-  intros rows columns A H. unfold matrix_shape in H. apply Bool.andb_true_iff in H. destruct H as [L R].
-  split; [apply Nat.eqb_eq, L|]. apply Forall_forall. intros x Hx. rewrite forallb_forall in R. apply Nat.eqb_eq, R, Hx.
-Qed.
-
-(* minor_check for value number `output` of a network, computed modulo p: inputs of shape width x t, values of shape height x t *)
-Definition minor_check_modulo (t : nat) (net : list node) (output n : nat) (theta : list Z) (width height : nat)
-    (columns : list nat) (samples : list sample) (p : Z) (inverse_columns : list (list Z)) : bool :=
-  (forallb (fun s => matrix_shape width t (fst s)) samples &&
-  minor_check (run_modulo p t net output) n theta height t columns samples p inverse_columns)%bool.
-
+(* the minor of value number `output` of a network, computed modulo p: inputs of shape width x t, values of shape height x t *)
 Theorem minor_checked_modulo : forall t net output n theta width height columns samples p inverse_columns,
-  minor_check_modulo t net output n theta width height columns samples p inverse_columns = true ->
-  forall c, (forall k, (k < n)%nat -> sum (length columns) (fun i =>
-      c i * gradient (run t net output) n theta (fst (row_of (output_entries height t samples) i))
-        (snd (row_of (output_entries height t samples) i)) k) = 0) ->
-  forall i, (i < length columns)%nat -> c i = 0.
+  minor_check (run_modulo p t net output) n theta width height t columns samples p inverse_columns = true ->
+  independent_gradients (run t net output) n width height t (length columns) theta
+    (fun i => fst (row_of (output_entries height t samples) i)) (fun i => snd (row_of (output_entries height t samples) i)).
 Proof.
-  intros t net output n theta width height columns samples p N H c Hc. unfold minor_check_modulo, minor_check in H.
-  rewrite !Bool.andb_true_iff in H. destruct H as [HX [Hk H]]. destruct (matrix_inverse _ _ _ _ H) as [Hp HN].
+  intros t net output n theta width height columns samples p N H.
+  destruct (minor_check_parts _ _ _ _ _ _ _ _ _ _ H) as [LT [HX [Hk [M L]]]]. split; [exact LT|].
+  split; [intros i Hi; apply output_entries_shape; [exact HX|lia]|]. intros c Hc.
+  destruct (matrix_inverse _ _ _ _ M) as [Hp HN].
   set (rows := output_entries height t samples) in *. set (r := length columns) in *.
-  assert (L : length rows = r).
-  { unfold matrix_check in H. rewrite !Bool.andb_true_iff in H. destruct H as [[[[[_ L] _] _] _] _].
-    apply Nat.eqb_eq in L. rewrite gradients_are_rows, map_length in L. exact L. }
   assert (Inputs : forall i, (i < r)%nat -> is_matrix width t (snd (row_of rows i))).
-  { intros i Hi. assert (Hin : In (row_of rows i) rows) by (apply nth_In; lia).
-    revert Hin. generalize (row_of rows i). intros o Ho. unfold rows, output_entries in Ho. apply in_flat_map in Ho.
-    destruct Ho as [s [Hs Ho]]. apply in_map_iff in Ho. destruct Ho as [q [<- _]]. cbn [snd].
-    rewrite forallb_forall in HX. apply matrix_shape_ok, (HX s). exact Hs. }
+  { intros i Hi. apply (output_entries_shape width height t samples HX). fold rows. lia. }
   set (G := fun f i k => gradient f n theta (fst (row_of rows i)) (snd (row_of rows i)) (nth k columns O)).
   apply (independent r p (G (run t net output)) (fun k j => entry N j k) Hp).
   - intros i j Hi Hj. specialize (HN i j Hi Hj).

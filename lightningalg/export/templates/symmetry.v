@@ -1,4 +1,4 @@
-(* ==== Vector fields on the parameters, and networks as data ==== *)
+(* ==== Vector fields on the parameters ==== *)
 
 (* A polynomial in the parameters: terms (coefficient, numbers of the parameters, with repetition). *)
 Definition polynomial := list (Z * list Z).
@@ -19,39 +19,7 @@ Definition component_of (w : field) (c : nat) : polynomial :=
 Definition field_at (n : nat) (w : field) (theta : list Z) : list Z :=
   map (fun c => value theta (component_of w c)) (seq 0 n).
 
-Definition is_matrix (rows columns : nat) (A : list (list Z)) : Prop :=
-  length A = rows /\ Forall (fun row => length row = columns) A.
 Definition zero_matrix (rows columns : nat) : list (list Z) := repeat (repeat 0 columns) rows.
-
-(* A parameter matrix, as in parameter_matrix; a layer with the numbers of the values that it reads: number 0 is
-   the input, number i is the value of the i-th layer. *)
-Inductive block := Block (first rows columns : nat).
-Inductive node :=
-| Attention (Q K V : block) (z : nat)
-| Linear (W : block) (z : nat)
-| Bias (b : block) (z : nat)
-| Activation (degree : nat) (z : nat)
-| Sum (z : nat) (others : list nat).
-
-Definition block_matrix (W : block) (theta : list dual) : matrix :=
-  match W with Block first rows columns => parameter_matrix first rows columns theta end.
-Definition node_value (t : nat) (theta : list dual) (number : nat) (values : list matrix) (x : node) : matrix :=
-  match x with
-  | Attention Q K V z =>
-      attention t (block_matrix Q theta) (block_matrix K theta) (block_matrix V theta) (nth z values [])
-  | Linear W z => linear t (block_matrix W theta) (nth z values [])
-  | Bias b z => add_bias (block_matrix b theta) (nth z values [])
-  | Activation degree z => activation degree (nth z values [])
-  | Sum z others => fold_left (fun F o => add_matrices F (nth o values [])) others (nth z values [])
-  end.
-(* one value after another: each from its number, the values before it, and its item *)
-Fixpoint collect {A B : Type} (step : nat -> list A -> B -> A) (values : list A) (items : list B) : list A :=
-  match items with
-  | [] => values
-  | x :: rest => collect step (values ++ [step (length values) values x]) rest
-  end.
-Definition run (t : nat) (net : list node) (output : nat) (theta : list dual) (X : matrix) : matrix :=
-  nth output (collect (node_value t theta) [X] net) [].
 
 (* ==== The checker ==== *)
 
@@ -137,9 +105,6 @@ Fixpoint form_sum (n : nat) (f : nat -> form) : form :=
 
 (* -- values of the layers as rows of forms -- *)
 
-Definition first_of (W : block) : nat := match W with Block first _ _ => first end.
-Definition rows_in (W : block) : nat := match W with Block _ rows _ => rows end.
-Definition columns_in (W : block) : nat := match W with Block _ _ columns => columns end.
 Definition place (W : block) (i j : nat) : nat := (first_of W + i * columns_in W + j)%nat.
 Definition variable (W : block) (i j : nat) : polynomial := [(1, [Z.of_nat (place W i j)])].
 Definition moved (w : field) (W : block) (i j : nat) : polynomial := component_of w (place W i j).
@@ -227,14 +192,6 @@ Definition node_change (w : field) (forms : list (list form)) (a : nat) (changes
 
 (* -- what is checked of a layer, and of its variation -- *)
 
-Definition reads (x : node) : list nat :=
-  match x with
-  | Attention _ _ _ z | Linear _ z | Bias _ z | Activation _ z => [z]
-  | Sum z others => z :: others
-  end.
-(* a parameter matrix of this shape, among n parameters *)
-Definition fits (n : nat) (W : block) (rows columns : nat) : bool :=
-  (Nat.eqb (rows_in W) rows && Nat.eqb (columns_in W) columns && Nat.leb (first_of W + rows * columns) n)%bool.
 Definition node_fits (n : nat) (forms : list (list form)) (a : nat) (x : node) : bool :=
   (forallb (fun z => Nat.ltb z a) (reads x) &&
   match x with
@@ -250,7 +207,6 @@ Definition node_fits (n : nat) (forms : list (list form)) (a : nat) (x : node) :
 Definition coefficient (M : list (list Z)) (i j : nat) : Z := nth j (nth i M []) 0.
 Definition combination (M : list (list Z)) (z : list form) (i : nat) : form :=
   product_row (fun i j => number (coefficient M i j)) z i.
-Definition below (a : nat) (test : nat -> bool) : bool := forallb test (seq 0 a).
 (* the conditions on L, B, C, H and g, for a rows *)
 Definition scores_check (thin : bool) (a : nat) (L B C H : list (list Z)) (g : Z) : bool :=
   below a (fun u => below a (fun v =>
@@ -291,7 +247,6 @@ Definition check_field (net : list node) (output : nat) (forms : list (list form
   (Nat.eqb (length witnesses) (length net) &&
   forallb (change_check w forms thin changes) items &&
   forallb form_is_zero (nth output changes []))%bool.
-Definition nowhere : node := Sum 0 [].
 (* n parameters; inputs of shape width x t, values of shape height x t *)
 Definition check_fields (n width height t : nat) (net : list node) (output : nat)
     (fields : list (field * list witness)) : bool :=
