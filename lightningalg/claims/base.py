@@ -53,7 +53,7 @@ class AbstractClaim(ABC):
         ``lower_bound`` and ``upper_bound`` where the quantity itself is unknown."""
 
     def is_about(self, certificate: Mapping[str, Any], network: Any) -> bool:
-        """Tell whether a certificate that names no network is that of a claim about ``network``.
+        """Return whether a certificate that names no network is that of a claim about ``network``.
 
         A kind whose certificates name theirs has no use for it; without a method of its own the answer is no.
 
