@@ -24,7 +24,8 @@ def command(out: str | None, as_json: bool, **network_flags: Any) -> int:
     It is the number of points in which the projective variety of Y meets a general linear space of
     complementary dimension: C(n, dd'-1) times the degree of the variety of attention matrices (on one
     token: of quadratic forms of rank at most 2a), divided by the number of preimages, up to scale, of a
-    general point of Y; n = dim Y - 1. A theorem for all widths, ranks and numbers of tokens.
+    general point of Y; n = dim Y - 1. A theorem for all widths, ranks and numbers of tokens;
+    accepted are d (d + d') up to 4,000 and degrees of at most 600 digits (30,30 works, 40,50 does not).
 
     \b
     Examples:
@@ -55,9 +56,9 @@ def _show(certificate: Certificate, one_token: bool, out: str | None) -> None:
     (layer,) = certificate.subject["network"]["layers"]
     top = claim["dimension"] - 1
     forms = "quadratic forms" if one_token else "attention matrices"
-    click.echo(f"  dimension of Y                {claim['dimension']}")
-    click.echo(f"  degree of the {forms:<15} {claim['forms_degree']}")
-    click.echo(f"  preimages of a general point  {claim['sheets']}")
+    click.echo(f"  {'dimension of Y':<33}{claim['dimension']}")
+    click.echo(f"  {f'degree of the {forms}':<33}{claim['forms_degree']}")
+    click.echo(f"  {'preimages of a general point':<33}{claim['sheets']}")
     chosen = layer["d_in"] * layer["d_out"] - 1
     divided = "" if claim["sheets"] == 1 else f" / {claim['sheets']}"
     formula = f"C({top}, {chosen}) * {claim['forms_degree']}{divided}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     "fiber", epilog="Exit code: 0 the fibre is known, 1 it is open, 2 bad input or no engine answers."
 )
 @network_options
-@click.option("--point", metavar="FILE", help="Point: .toml or .json, see below (default: by --seed).")
+@click.option("--point", metavar="FILE", help="Point: .toml or .json, see above (default: by --seed).")
 @click.option(
     "--seed",
     default="0",

@@ -187,7 +187,8 @@ class BlockedElimination(AbstractLinearAlgebra):
 
     Methods may be called from several threads at a time. While one runs, BLAS
     is limited to one thread in the whole process. Ctrl-C is answered between
-    blocks.
+    blocks. A process that is forked meanwhile may hang in BLAS, as with numpy's
+    own products: start others by ``spawn``.
 
     Examples
     --------
