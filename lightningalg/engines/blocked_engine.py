@@ -67,7 +67,7 @@ _WIDE_FROM = 1100
 # Multiplications m * n * min(m, n) from which it pays to ask threadpoolctl and use threads.
 _WORTH_LIMIT = 150**3
 
-# Seconds that loading numba and the compiled kernels takes (0.35; 12 to 27 when they must be
+# Seconds that loading numba and the compiled kernels takes (0.35; 13 when they must be
 # compiled first, once per installation).
 _LOADING_SECONDS = 0.4
 
