@@ -68,6 +68,7 @@ TOPICS = (
             "fibres.tensors",
             "fibres.classify",
             "ideals.fibre_ideals",
+            "ideals.chain_ideals",
         ),
     ),
     Topic(
@@ -112,6 +113,7 @@ TOPICS = (
         (
             "worksheets.model",
             "worksheets.runner",
+            "worksheets.results",
             "worksheets.library",
             "worksheets.verdict",
             "worksheets.formula",
