@@ -128,6 +128,7 @@ def jet_equations(
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> ring = PolynomialRing(["m", "l"])
     >>> symbols = ([[[ring.generators[0]]]], [[ring.generators[1]]])
     >>> equations = jet_equations(ring, symbols, ([[[Fraction(2)]]], [[Fraction(3)]]), 1, 0, 1)
