@@ -7,7 +7,7 @@ from typing import Any
 
 from lightningalg.arguments import flag, listed, shown
 from lightningalg.errors import InputError
-from lightningalg.networks.network import MAX_LAYERS
+from lightningalg.networks.ordering import MAX_LAYERS
 
 
 def check_count(layers: int) -> None:

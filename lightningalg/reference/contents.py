@@ -21,6 +21,7 @@ TOPICS = (
         (
             "builders",
             "networks.network",
+            "networks.node",
             "networks.spec",
             "networks.families",
             "networks.base",
