@@ -213,14 +213,7 @@ class _Study:
     ) -> SymmetryReport:
         """Return the report; ``start`` is when the clock began."""
         known_fields = [field for group in known for field in group.fields]
-        linear = discover(
-            self.network,
-            1,
-            choose=self.choose,
-            seed=self.seed,
-            max_unknowns=self.n * (self.n + 1),
-            progress=self.progress,
-        )
+        linear = self._linear()
         known_dimension, excess = self._excess(known_fields, linear)
         linear_fields = [*known_fields, *(verified.field for verified in excess)]
         at_point = self.vectors(linear_fields)
@@ -228,12 +221,7 @@ class _Study:
         beyond = _Beyond(self, linear, excess, at_point, linear_rank)
         if linear_rank < self.kernel:
             beyond.search(degree, max_unknowns)
-        explained_rank = self.span(beyond.rows)
-        if explained_rank > self.kernel:
-            raise ContradictionError(
-                f"{shown(self.network, 200)}: symmetries of rank {explained_rank} in a kernel of dimension "
-                f"{self.kernel}; please report this"
-            )
+        explained_rank = self._within_the_kernel(beyond.rows)
         needed = [*excess, *beyond.needed()]
         strengths = [f.strength for f in needed]
         strengths += [s for s in (beyond.explanation_strength,) if linear_rank < explained_rank]
@@ -261,6 +249,27 @@ class _Study:
             prime=self.prime,
             seconds=time.perf_counter() - start,
         )
+
+    def _linear(self) -> Discovery:
+        """Return all linear fields that are symmetries."""
+        return discover(
+            self.network,
+            1,
+            choose=self.choose,
+            seed=self.seed,
+            max_unknowns=self.n * (self.n + 1),
+            progress=self.progress,
+        )
+
+    def _within_the_kernel(self, rows: np.ndarray) -> int:
+        """Return the dimension that directions of symmetries span: they lie in the kernel."""
+        rank = self.span(rows)
+        if rank > self.kernel:
+            raise ContradictionError(
+                f"{shown(self.network, 200)}: symmetries of rank {rank} in a kernel of dimension "
+                f"{self.kernel}; please report this"
+            )
+        return rank
 
     def _excess(
         self, known: Sequence[PolynomialField], linear: Discovery

@@ -236,18 +236,10 @@ def _claim(
     )
     verdict = recorded_verdict(entry, what)
     refuse_repeated(entry, what)
-    proof = inside(folder, entry.get("proof"), what)
-    pdf = proof.with_suffix(".pdf") if proof else None
-    text, source, unconverted = proof_of(proof, folder)
-    linkable = proof is not None and not unconverted.startswith("the file is")
-    expected, check, kind = (_text(entry, key, what) for key in ("expected", "check", "kind"))
-    relation = _text(entry, "relation", what)
-    sign = left_side(relation, kind, rows)
-    truth = yes_or_no(expected, kind, relation)
     claim = ClaimPage(
         worksheet=worksheet,
         id=name,
-        kind=kind,
+        kind=_text(entry, "kind", what),
         title=_text(entry, "title", what) or name,
         verdict=_after_damage(verdict, rows),
         recorded=verdict,
@@ -255,22 +247,10 @@ def _claim(
         statement=_text(entry, "statement", what),
         source=_text(entry, "source", what),
         prose=_text(entry, "prose", what),
-        expected=expected,
-        expected_mathml=with_words(truth) if truth else formula_mathml(sign + " ", expected),
-        expected_label="Expected" if sign or truth else expected_words(kind, relation),
-        check=check,
-        check_mathml=formula_mathml("", check),
-        check_label=check_words(expected, relation),
+        **_expected(entry, what, rows),
         hypotheses=_texts(entry, "hypotheses", what),
         uses=_texts(entry, "uses", what),
-        proof=up(proof, folder) if linkable else "",
-        pdf=up(pdf, folder) if linkable and pdf is not None and pdf.is_file() else "",
-        source_text=source,
-        proof_html=text.body,
-        proof_contents=text.contents,
-        results=text.results,
-        unconverted=unconverted,
-        language=text.language,
+        **_proof(entry, what, folder),
         seconds=float(_field(entry, "seconds", (int, float), what, 0.0)),
         instances=rows,
     )
@@ -278,6 +258,41 @@ def _claim(
     if slices:
         figures += slice_figures(claim, contents, drawn, progress)
     return replace(claim, figures=tuple(figures))
+
+
+def _expected(entry: Any, what: str, rows: tuple[InstanceRow, ...]) -> dict[str, Any]:
+    """Return the fields of a claim's page that say what is expected."""
+    expected, check, kind, relation = (
+        _text(entry, key, what) for key in ("expected", "check", "kind", "relation")
+    )
+    sign = left_side(relation, kind, rows)
+    truth = yes_or_no(expected, kind, relation)
+    return {
+        "expected": expected,
+        "expected_mathml": with_words(truth) if truth else formula_mathml(sign + " ", expected),
+        "expected_label": "Expected" if sign or truth else expected_words(kind, relation),
+        "check": check,
+        "check_mathml": formula_mathml("", check),
+        "check_label": check_words(expected, relation),
+    }
+
+
+def _proof(entry: Any, what: str, folder: Path) -> dict[str, Any]:
+    """Return the fields of a claim's page about its proof."""
+    proof = inside(folder, entry.get("proof"), what)
+    pdf = proof.with_suffix(".pdf") if proof else None
+    text, source, unconverted = proof_of(proof, folder)
+    linkable = proof is not None and not unconverted.startswith("the file is")
+    return {
+        "proof": up(proof, folder) if linkable else "",
+        "pdf": up(pdf, folder) if linkable and pdf is not None and pdf.is_file() else "",
+        "source_text": source,
+        "proof_html": text.body,
+        "proof_contents": text.contents,
+        "results": text.results,
+        "unconverted": unconverted,
+        "language": text.language,
+    }
 
 
 def _named(entry: Any) -> tuple[str, str]:
