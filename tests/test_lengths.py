@@ -22,9 +22,7 @@ LONG_FILES = {
     "verifier.py": "one file that can be copied anywhere, and that shares no code with the package",
 }
 #: (file, function): why it is longer
-LONG_FUNCTIONS: dict[tuple[str, str], str] = {
-    ("verifier.py", "gradient_factors"): "",
-}
+LONG_FUNCTIONS: dict[tuple[str, str], str] = {}
 
 
 def name_of(path: Path) -> str:
