@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from lightningalg.engines.flint_rings import PolynomialRing
+from lightningalg.engines.flint_rings import PolynomialRing, terms_of
 from lightningalg.engines.ideal_data import Ideal
 from lightningalg.engines.monomials import Polynomial
 from lightningalg.errors import InputError
@@ -137,7 +137,7 @@ def layer_fibre_of_function(d: int, d_out: int, values: Sequence[Rational], *, t
     symbolic = layer_coefficients(a, v, tokens)
     if len(values) != len(symbolic):
         raise InputError(f"{len(values)} coefficients: a layer of these sizes has {len(symbolic)}")
-    plain = [_plain(x - ring.convert(y)) for x, y in zip(symbolic, values, strict=True)]
+    plain = [terms_of(x - ring.convert(y)) for x, y in zip(symbolic, values, strict=True)]
     ideal = Ideal(len(ring.names), tuple(f for f in plain if f))
     return FibreIdeal(ideal, ring.names, None, f"(A, V) of a function, t = {tokens}")
 
@@ -227,13 +227,6 @@ def fibre_of(
     >>> fibre_of(ring, [ring.generators[0] - 2], [[[2]]], "a").names
     ('a',)
     """
-    plain = [f for f in map(_plain, equations) if f]
+    plain = [f for f in map(terms_of, equations) if f]
     point = tuple(Fraction(v) for matrix in weights for row in matrix for v in row)
     return FibreIdeal(Ideal(len(point), tuple(plain)), ring.names, point, description, fixed)
-
-
-def _plain(polynomial: Any) -> Polynomial:
-    return {
-        tuple(int(e) for e in exponents): Fraction(int(c.p), int(c.q))
-        for exponents, c in polynomial.to_dict().items()
-    }
