@@ -14,8 +14,8 @@ from lightningalg.render.latex.book import Book, BookCertificate, BookClaim, Cha
 from lightningalg.worksheets.checked import contradiction, refuse_repeated, verifier_answers
 from lightningalg.worksheets.claim_text import expected_values
 from lightningalg.worksheets.expected_text import wanted
-from lightningalg.worksheets.report import SUMMARY, read_summary
 from lightningalg.worksheets.report_files import certificate_of, inside, leads_out
+from lightningalg.worksheets.summary import SUMMARY, field_of, read_summary
 from lightningalg.worksheets.verdict import recorded_verdict
 
 #: certificates that one book may have: beyond, LaTeX takes many minutes
@@ -25,24 +25,6 @@ _TITLES = {
     "en": "The geometry of neural networks, certified",
     "es": "La geometría de las redes neuronales, certificada",
 }
-
-
-def field_of(table: Any, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
-    """Return a field of a summary.
-
-    Raises
-    ------
-    InputError
-        If it is not of an accepted type, or ``table`` is no object.
-    """
-    if not isinstance(table, Mapping):
-        raise InputError(f"{what} is no object")
-    value = table.get(key, default)
-    accepted = kind if isinstance(kind, tuple) else (kind,)
-    if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
-        names = " or ".join("nothing" if t is type(None) else t.__name__ for t in accepted)
-        raise InputError(f'"{key}" of {what} is {shown(value, 40)!r}: accepted is {names}')
-    return value
 
 
 class NotValidError(LightningAlgError):

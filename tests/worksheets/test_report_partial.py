@@ -15,7 +15,8 @@ from lightningalg.render.html.proof import convert_proof
 from lightningalg.render.latex import escape
 from lightningalg.worksheets import certifying, runner
 from lightningalg.worksheets.model import read_worksheet
-from lightningalg.worksheets.report import NOT_RUN, read_report
+from lightningalg.worksheets.report import read_report
+from lightningalg.worksheets.report_claims import NOT_RUN
 from tests.cli.support import call
 from tests.worksheets.test_report import WORKSHEET, Page, alter
 from tests.worksheets.test_runner import here
