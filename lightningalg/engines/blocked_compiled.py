@@ -128,6 +128,7 @@ def _state(
         work,
         work if source is None else source,
         np.array(borders),
+        owners=np.full(len(borders) - 1, -1),
         cells=np.full(len(borders) - 1, 0 if source is None else UNREAD),
         shared=np.zeros(4, dtype=np.int64),
         leader=np.zeros(2, dtype=np.int64),

@@ -101,7 +101,7 @@ def help_leader(state, thread):
     one = np.int64(1)
     _add(state.shared, INSIDE, 1)
     while _load(state.shared, OVER) == 0:
-        cell = _take(state.cells, state.shared)
+        cell = _take(state.cells, state.shared, state.owners, thread)
         if cell >= 0:
             _advance(state, cell, thread, one)
         else:
@@ -135,9 +135,9 @@ def lead(state, budget):
                 continue
             panels = all_of_them
             if not _claim(cells, cell):
-                panels, cell = one, _take(cells, shared)
+                panels, cell = one, _take(cells, shared, state.owners, me)
         else:
-            cell = _take(cells, shared)
+            cell = _take(cells, shared, state.owners, me)
         if cell >= 0:
             spent += _advance(state, cell, me, panels)
         elif count == 0 and _have_panels(cells, following, published):
@@ -198,14 +198,19 @@ def _claim(cells, cell):
 
 
 @inner
-def _take(cells, shared):
-    """Claim the cell that is furthest behind and return it, or -1 if all are up to date or claimed."""
+def _take(cells, shared, owners, thread):
+    """Claim the cell that is furthest behind and return it, or -1 if all are up to date or claimed.
+
+    Of these a thread prefers one that it had last: the entries are in its caches.
+    """
     while True:
-        best, where = 2 * _load(shared, PUBLISHED), -1
+        best, where, mine = 2 * _load(shared, PUBLISHED), -1, False
         for cell in range(cells.shape[0]):
             number = _load(cells, cell)
-            if number < best and number & 1 == 0:
-                best, where = number, cell
+            if number & 1 == 0 and (
+                number < best or (number == best and where >= 0 and not mine and owners[cell] == thread)
+            ):
+                best, where, mine = number, cell, owners[cell] == thread
         if where < 0 or _exchange(cells, where, best, best + 1):
             return where
 
@@ -216,6 +221,7 @@ def _advance(state, cell, thread, panels):
     number = _load(state.cells, cell) - 1
     published = _load(state.shared, PUBLISHED)
     first, stop = state.borders[cell], state.borders[cell + 1]
+    state.owners[cell] = thread
     spent = 0.0
     if number < 0:
         if not _copy_columns(state.work, state.source, first, stop, state.half):
