@@ -47,6 +47,7 @@ def eliminate_compiled(
     if elimination.run():
         return elimination.result()
     assert source is not None
+    work = work.reshape(-1)[: source.size].reshape(source.shape)
     centred_into(work, source, arithmetic.field.prime)  # refuses what is no integer
     return eliminate_compiled(work, None, width, arithmetic, sizes, echelon)
 
@@ -65,10 +66,11 @@ class CompiledElimination:
     ) -> None:
         assert arithmetic.kernels.direct is not None
         self._direct, self._workers = arithmetic.kernels.direct, arithmetic.workers
-        self._shared_work = work.size * min(len(work), width) >= WORTH_THREADS
+        columns = (work if source is None else source).shape[1]
+        self._shared_work = len(work) * columns * min(len(work), width) >= WORTH_THREADS
         cell = min(_CELL, max(1, sizes.narrow // 2))
         # no cell has both columns for pivots and others
-        borders = [*range(0, width, cell), *range(width, work.shape[1], cell), work.shape[1]]
+        borders = [*range(0, width, cell), *range(width, columns, cell), columns]
         plan = _plan(width, cell, sizes, self._direct, echelon)
         widest = plan.wide if min(len(work), width) >= sizes.wide_from else plan.narrow
         self._state = _state(work, source, borders, plan, (cell, min(widest * cell, width)), arithmetic)
@@ -89,7 +91,8 @@ class CompiledElimination:
         """Return what was found, after ``run``."""
         state, rank = self._state, int(self._state.leader[RANK])
         values = state.values[:rank].astype(np.int64)
-        return Echelon(state.work, rank, state.order, state.pivots[:rank].tolist(), values.tolist())
+        work = state.work[:, : state.borders[-1]]  # without what fills up the rows
+        return Echelon(work, rank, state.order, state.pivots[:rank].tolist(), values.tolist())
 
     def _lead(self) -> bool:
         return self._direct.lead(self._state, _BUDGET)

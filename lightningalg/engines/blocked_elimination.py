@@ -21,6 +21,9 @@ from lightningalg.engines.residue_matrices import centred_into
 # Columns of the narrowest piece of an update that a thread takes.
 _NARROWEST = 64
 
+# Entries of a cache line, of all common processors but Apple's.
+_LINE = 16
+
 # Entries from which two threads copy faster than one.
 _WORTH_SHARING = 2**19
 
@@ -208,16 +211,18 @@ def working_array(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return a C-contiguous float32 array for the centred residues of ``matrix``, and its source.
 
-    The source is ``None`` if the array is filled; otherwise ``eliminate_compiled`` fills it from there.
+    The source is ``None`` if the array is filled; otherwise ``eliminate_compiled`` fills it from there,
+    and its rows are longer, so that they begin with a cache line.
     """
     flags = matrix.flags
     plain = matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable and flags.aligned
     if overwrite and plain:
         centred_into(matrix, matrix, arithmetic.field.prime)
         return matrix, None
-    work = arithmetic.arena.array(matrix.shape, np.float32)
     if plain and arithmetic.kernels.direct is not None:
-        return work, matrix
+        rows, columns = matrix.shape
+        return arithmetic.arena.array((rows, -(-columns // _LINE) * _LINE), np.float32), matrix
+    work = arithmetic.arena.array(matrix.shape, np.float32)
     if not (plain and _copied(matrix, work, arithmetic)):
         centred_into(work, matrix, arithmetic.field.prime)
     return work, None
