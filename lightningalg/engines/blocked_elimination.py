@@ -21,9 +21,6 @@ from lightningalg.engines.residue_matrices import centred_into
 # Columns of the narrowest piece of an update that a thread takes.
 _NARROWEST = 64
 
-# Entries of a cache line, of all common processors but Apple's.
-_LINE = 16
-
 # Entries from which two threads copy faster than one.
 _WORTH_SHARING = 2**19
 
@@ -208,24 +205,22 @@ def _unit_upper_inverse(strict: np.ndarray, field: Field) -> np.ndarray:
 
 def working_array(
     matrix: np.ndarray, arithmetic: Arithmetic, overwrite: bool = False
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return a C-contiguous float32 array for the centred residues of ``matrix``, and its source.
+) -> tuple[np.ndarray, bool]:
+    """Return a C-contiguous float32 array with the residues of ``matrix``, and whether it may be destroyed.
 
-    The source is ``None`` if the array is filled; otherwise ``eliminate_compiled`` fills it from there,
-    and its rows are longer, so that they begin with a cache line.
+    If so, the residues are centred; if not, the array is ``matrix`` itself, for ``eliminate_compiled``.
     """
     flags = matrix.flags
     plain = matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable and flags.aligned
     if overwrite and plain:
         centred_into(matrix, matrix, arithmetic.field.prime)
-        return matrix, None
+        return matrix, True
     if plain and arithmetic.kernels.direct is not None:
-        rows, columns = matrix.shape
-        return arithmetic.arena.array((rows, -(-columns // _LINE) * _LINE), np.float32), matrix
+        return matrix, False
     work = arithmetic.arena.array(matrix.shape, np.float32)
     if not (plain and _copied(matrix, work, arithmetic)):
         centred_into(work, matrix, arithmetic.field.prime)
-    return work, None
+    return work, True
 
 
 def _copied(matrix: np.ndarray, work: np.ndarray, arithmetic: Arithmetic) -> bool:

@@ -25,7 +25,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from lightningalg.engines.blocked_direct import factor_panel, update_columns
+from lightningalg.engines.blocked_direct import factor_panel, load_transposed, update_columns
 from lightningalg.engines.blocked_kernels import inner, jit
 from lightningalg.engines.blocked_state import BAD, INSIDE, NEXT, OVER, PUBLISHED, RANK
 
@@ -116,7 +116,7 @@ def lead(state, budget):
     Returns whether there is more to do. If not, no helper is at work any more: one that comes late,
     after ``OVER`` was set, leaves without having touched anything.
     """
-    cells, shared, leader, height = state.cells, state.shared, state.leader, state.work.shape[0]
+    cells, shared, leader, height = state.cells, state.shared, state.leader, state.height
     me, one, all_of_them = np.int64(0), np.int64(1), np.int64(_FACTORED)  # literals would compile all again
     slots = state.about.shape[0]
     spent = 0.0
@@ -220,16 +220,18 @@ def _advance(state, cell, thread, panels):
     """Copy a claimed cell from the input or apply panels, and release it; return the work done."""
     number = _load(state.cells, cell) - 1
     published = _load(state.shared, PUBLISHED)
-    first, stop = state.borders[cell], state.borders[cell + 1]
     state.owners[cell] = thread
     spent = 0.0
     if number < 0:
-        if not _copy_columns(state.work, state.source, first, stop, state.half):
+        first, stop = state.borders[cell], state.borders[cell + 1]
+        if not _copy_columns(
+            state.work, state.offsets[cell], state.stride, state.source, first, stop, state.half
+        ):
             _store(state.shared, BAD, 1)
             _store(state.shared, OVER, 1)
         number = 0
     while number < 2 * published and panels > 0:
-        spent += _apply_panel(state, number // 2, first, stop, thread)
+        spent += _apply_panel(state, number // 2, cell, thread)
         number += 2
         panels -= 1
     _store(state.cells, cell, number)
@@ -237,29 +239,31 @@ def _advance(state, cell, thread, panels):
 
 
 @inner
-def _apply_panel(state, panel, first, stop, thread):
+def _apply_panel(state, panel, cell, thread):
     slot = panel % state.about.shape[0]
     rank, top, moved = state.about[slot, 0], state.about[slot, 1], state.about[slot, 2]
-    rows, width = state.work.shape[0] - top, state.inverse.shape[1]
+    rows, width = state.height - top, state.inverse.shape[1]
+    columns, place = state.borders[cell + 1] - state.borders[cell], state.offsets[cell] + top * state.stride
     lower = state.lower[slot, : width * rows].reshape(width, rows)
-    height = min(max(state.plan.small // ((stop - first) * rank) // 8 * 8, 16), state.plan.tallest)
+    height = min(max(state.plan.small // (columns * rank) // 8 * 8, 16), state.plan.tallest)
     update_columns(
-        state.dgemm, state.work, top, first, stop, state.moves[slot, 0, :moved], state.moves[slot, 1, :moved],
+        state.dgemm, state.work, place, state.stride, columns,
+        state.moves[slot, 0, :moved], state.moves[slot, 1, :moved],
         lower, state.inverse[slot], rank, state.plan.keep, state.scratch[thread], height,
         state.prime, state.reciprocal,
     )  # fmt: skip
-    return float(rank) * rows * (stop - first)
+    return float(rank) * rows * columns
 
 
 @inner
 def _factor(state, count):
     """Factor the next panel, publish it if it has pivots, and return the work done."""
-    cell, top, work = state.leader[NEXT], state.leader[RANK], state.work
-    first, stop, rows = state.borders[cell], state.borders[cell + count], work.shape[0] - top
+    cell, top = state.leader[NEXT], state.leader[RANK]
+    first, stop, rows = state.borders[cell], state.borders[cell + count], state.height - top
     state.leader[NEXT] = cell + count
     for i in range(cell, cell + count):
         _store(state.cells, i, _FACTORED)
-    if not _has_nonzero(work, top, first, stop):
+    if not _has_nonzero(state, top, cell, cell + count):
         return float(rows) * (stop - first)
     published = _load(state.shared, PUBLISHED)
     slot, width = published % state.about.shape[0], stop - first
@@ -270,15 +274,20 @@ def _factor(state, count):
     for i in range(rows):
         before[i] = order[i]
     pivots = state.pivots[top:]
+    for i in range(cell, cell + count):
+        part = panel[state.borders[i] - first : state.borders[i + 1] - first]
+        load_transposed(state.work, state.offsets[i] + top * state.stride, state.stride, part)
     new = factor_panel(
-        state.dgemm, work, top, first, stop, panel, lower, state.inverse[slot], order, pivots, state.square,
+        state.dgemm, panel, lower, state.inverse[slot], order, pivots, state.square,
         state.plan.base, state.plan.small, state.prime, state.reciprocal,
     )  # fmt: skip
     for k in range(new):
         state.values[top + k] = panel[pivots[k], k]
         pivots[k] += first
     if state.plan.keep:
-        _store_panel(work, top, first, panel, new)
+        for i in range(cell, cell + count):
+            part = panel[state.borders[i] - first : state.borders[i + 1] - first]
+            _store_panel(state.work, state.offsets[i] + top * state.stride, state.stride, part, new)
     moved = _note_moves(before, order, places, state.moves[slot])
     state.about[slot, 0], state.about[slot, 1], state.about[slot, 2] = new, top, moved
     state.leader[RANK] = top + new
@@ -301,30 +310,34 @@ def _note_moves(before, after, places, moves):
 
 
 @inner
-def _store_panel(work, top, first, panel, rank):
-    """Write the pivots' rows of a panel into the echelon form, zeros below."""
+def _store_panel(work, place, stride, panel, rank):
+    """Write the pivots' rows of a panel, or of one of its cells, into the echelon form, zeros below."""
     for i in range(panel.shape[1]):
+        row = work[place + i * stride : place + i * stride + panel.shape[0]]
         for j in range(panel.shape[0]):
-            work[top + i, first + j] = panel[j, i] if i < rank else 0.0
+            row[j] = panel[j, i] if i < rank else 0.0
 
 
 @inner
-def _has_nonzero(work, top, first, stop):
-    for i in range(top, work.shape[0]):
-        found = 0
-        for j in range(first, stop):
-            found += work[i, j] != 0.0
-        if found:
-            return True
+def _has_nonzero(state, top, first, stop):
+    """Tell whether cells have a non-zero entry: mostly the first row of the first decides."""
+    for cell in range(first, stop):
+        place, width = state.offsets[cell], state.borders[cell + 1] - state.borders[cell]
+        for i in range(top, state.height):
+            row, found = state.work[place + i * state.stride : place + i * state.stride + width], 0
+            for j in range(width):
+                found += row[j] != 0.0
+            if found:
+                return True
     return False
 
 
 @inner
-def _copy_columns(work, source, first, stop, half):
+def _copy_columns(work, place, stride, source, first, stop, half):
     """Copy columns; return whether all entries are integers of size at most ``half``."""
     bad = 0
     for i in range(source.shape[0]):
-        row, out = source[i, first:stop], work[i, first:stop]
+        row, out = source[i, first:stop], work[place + i * stride : place + i * stride + stop - first]
         for j in range(row.shape[0]):  # NaN fails both comparisons
             v = row[j]
             out[j] = v

@@ -33,8 +33,11 @@ class State(NamedTuple):
     """Everything about one elimination."""
 
     plan: Plan
-    work: np.ndarray  # float32 (rows, columns)
-    source: np.ndarray  # the same, the input; ``work`` itself if it was copied before
+    work: np.ndarray  # float32, one-dimensional: row i of a cell is at its offset + i * stride
+    height: int  # rows
+    stride: int
+    offsets: np.ndarray  # int64
+    source: np.ndarray  # float32 (rows, columns), the input; ``work`` itself if it was copied before
     borders: np.ndarray  # int64: columns where cells begin, and the end of the last
     owners: np.ndarray  # int64: the thread that had each cell last
     cells: np.ndarray  # int64: the number of each cell, see ``blocked_schedule``
