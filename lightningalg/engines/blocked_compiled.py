@@ -162,10 +162,11 @@ def _state(
     arithmetic: Arithmetic,
 ) -> State:
     """Allocate everything for cells and panels of at most ``widest`` columns."""
-    rows, array, (cell, width) = len(matrix), arithmetic.arena.array, widest
+    rows, array, cell, width = len(matrix), arithmetic.arena.array, widest[0], _whole_lines(widest[1])
     most = min(rows, borders[plan.pivot_cells])
     threads, direct, field = arithmetic.workers.threads, arithmetic.kernels.direct, arithmetic.field
     assert direct is not None
+    copies = _SLOTS if threads > 1 else 0
     return State(
         plan,
         layout.work,
@@ -186,6 +187,8 @@ def _state(
         places=np.empty((2, rows), dtype=np.int64),
         lower=array((_SLOTS, width * rows)),
         inverse=array((_SLOTS, width, width)),
+        lower_copies=array((copies, width * rows)),
+        inverse_copies=array((copies, width, width)),
         moves=np.empty((_SLOTS, 2, 2 * width), dtype=np.int64),
         about=np.empty((_SLOTS, 3), dtype=np.int64),
         scratch=array((threads, (2 * width + _TALLEST) * cell)),
@@ -195,3 +198,8 @@ def _state(
         prime=field.constants[0],
         reciprocal=field.constants[1],
     )
+
+
+def _whole_lines(count: int) -> int:
+    """Round a number of float64 numbers up to whole cache lines."""
+    return -(-count // 8) * 8

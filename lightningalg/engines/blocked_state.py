@@ -51,6 +51,8 @@ class State(NamedTuple):
     places: np.ndarray  # int64 (2, rows): more of it
     lower: np.ndarray  # float64 (slots, width * rows): multipliers of the last panels
     inverse: np.ndarray  # float64 (slots, width, width): of their triangles
+    lower_copies: np.ndarray  # the same for the helpers, which read nothing that the leader writes again
+    inverse_copies: np.ndarray
     moves: np.ndarray  # int64 (slots, 2, 2 * width): the rows they moved, and where these were
     about: np.ndarray  # int64 (slots, 3): rank, rows above, number of moves
     scratch: np.ndarray  # float64 (threads, size)

@@ -193,7 +193,7 @@ class Workers:
         # Futures of an executor cost twice the time of these two, at every panel.
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._ended: SimpleQueue[BaseException | None] = SimpleQueue()
-        self._unused = list(arena.array((threads, scratch)))
+        self._arena, self._scratch_size, self._lock = arena, scratch, threading.Lock()
         self._scratch = threading.local()
         self._sharing = False
 
@@ -257,7 +257,8 @@ class Workers:
         """Return ``count`` uninitialised float64 numbers of the calling thread."""
         memory = getattr(self._scratch, "memory", None)
         if memory is None:
-            memory = self._scratch.memory = self._unused.pop()
+            with self._lock:
+                memory = self._scratch.memory = self._arena.array((self._scratch_size,))
         return memory[:count]
 
     def close(self) -> None:
