@@ -177,11 +177,12 @@ class BlockedElimination(AbstractLinearAlgebra):
     Notes
     -----
     Memory for an ``m x n`` matrix, beside the input: ``4 m n`` bytes, plus
-    ``32 m b`` bytes for blocks of ``b = 256`` columns, plus at most 6 MB for
-    each thread, plus 16 MB kept for the next call. With ``overwrite=True`` a C-contiguous float32 matrix is
-    destroyed instead of copied, which leaves only the blocks: 44 MB for a
-    5408 x 9963 matrix of 216 MB. ``nullspace`` and ``solve`` need the
-    triangle of the pivot columns and the result on top.
+    ``56 m b`` bytes for blocks of ``b = 256`` columns (``32 m b`` on one thread),
+    plus at most 6 MB for each thread, plus 32 MB kept for the next call. With
+    ``overwrite=True`` a C-contiguous float32 matrix is destroyed instead of
+    copied, which leaves only the blocks: 78 MB for a 5408 x 9963 matrix of 216 MB.
+    ``nullspace`` and ``solve`` need the triangle of the pivot columns and the
+    result on top.
 
     Methods may be called from several threads at a time. While one runs, BLAS
     is limited to one thread in the whole process. Ctrl-C is answered between

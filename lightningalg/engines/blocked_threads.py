@@ -22,8 +22,8 @@ _DGEMM_NAMES = ("scipy_cblas_dgemm64_", "cblas_dgemm64_")
 
 _GONE = SystemExit()  # what a helper says last
 
-# Memory kept between calls; matrices with about 1000 rows and columns fit.
-_ARENA_BYTES = 2**24
+# Memory kept between calls; matrices with about 1600 rows and columns fit.
+_ARENA_BYTES = 2**25
 
 
 class BlasLimit:
