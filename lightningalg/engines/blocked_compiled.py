@@ -78,7 +78,8 @@ class CompiledElimination:
         plan = _plan(width, cell, sizes, self._direct, echelon)
         widest = min((plan.wide if min(rows, width) >= sizes.wide_from else plan.narrow) * cell, width)
         layout = _in_place(matrix, borders) if owned else _apart(rows, borders, echelon, arithmetic)
-        self._state = _state(matrix, layout, borders, plan, (cell, widest), arithmetic)
+        threads = self._workers.threads if self._shared_work else 1
+        self._state = _state(matrix, layout, borders, plan, (cell, widest), arithmetic, threads)
 
     @property
     def memory(self) -> np.ndarray:
@@ -160,11 +161,12 @@ def _state(
     plan: Plan,
     widest: tuple[int, int],
     arithmetic: Arithmetic,
+    threads: int,
 ) -> State:
     """Allocate everything for cells and panels of at most ``widest`` columns."""
     rows, array, cell, width = len(matrix), arithmetic.arena.array, widest[0], _whole_lines(widest[1])
     most = min(rows, borders[plan.pivot_cells])
-    threads, direct, field = arithmetic.workers.threads, arithmetic.kernels.direct, arithmetic.field
+    direct, field = arithmetic.kernels.direct, arithmetic.field
     assert direct is not None
     copies = _SLOTS if threads > 1 else 0
     return State(
@@ -175,7 +177,6 @@ def _state(
         layout.offsets,
         matrix,
         np.array(borders),
-        owners=np.full(len(borders) - 1, -1),
         cells=np.full(len(borders) - 1, 0 if layout.filled else UNREAD),
         shared=np.zeros(4, dtype=np.int64),
         leader=np.zeros(2, dtype=np.int64),

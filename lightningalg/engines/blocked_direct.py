@@ -126,22 +126,9 @@ def factor_panel(address, panel, lower, inverse, order, pivots, memory, base, sm
 
 @inner
 def update_columns(
-    address,
-    work,
-    place,
-    stride,
-    width,
-    to,
-    source,
-    lower,
-    inverse,
-    rank,
-    keep,
-    memory,
-    height,
-    prime,
-    reciprocal,
-):
+    address, work, place, stride, width, to, source, lower, inverse, rank, keep, memory, height,
+    prime, reciprocal,
+):  # fmt: skip
     """Apply the pivots of a panel to a cell of ``width`` columns.
 
     Parameters

@@ -176,7 +176,8 @@ class BlockedElimination(AbstractLinearAlgebra):
 
     Notes
     -----
-    Memory for an ``m x n`` matrix, beside the input: ``4 m n`` bytes, plus
+    Memory for an ``m x n`` matrix, beside the input: ``4 m n`` bytes (``n``
+    rounded up to a multiple of 64), plus
     ``56 m b`` bytes for blocks of ``b = 256`` columns (``32 m b`` on one thread),
     plus at most 6 MB for each thread, plus 32 MB kept for the next call. With
     ``overwrite=True`` a C-contiguous float32 matrix is destroyed instead of

@@ -8,6 +8,10 @@ the panels in turn, as early as it can: while others still apply the last panels
 brings the cells of the next panel up to date itself. A thread without anything
 better to do takes the cell that is furthest behind, the leftmost of these.
 
+Two cores may have no cache in common, and a virtual machine is moved while it runs. What
+one of them has read, the other then writes at 50 ns a cache line. Hence cells are stored
+apart (``blocked_compiled``), and helpers read copies of what the leader writes again.
+
 Numbers are read and changed by atomic instructions only, of orders *acquire* and
 *release* at least: who sees a number also sees everything written before it was stored.
 
@@ -132,7 +136,7 @@ def help_leader(state, thread):
     one = np.int64(1)
     _add(state.shared, INSIDE, 1)
     while _load(state.shared, OVER) == 0:
-        cell = _take(state.cells, state.shared, state.owners, thread)
+        cell = _take(state.cells, state.shared)
         if cell >= 0:
             _advance(state, cell, thread, one)
         else:
@@ -166,9 +170,9 @@ def lead(state, budget):
                 continue
             panels = all_of_them
             if not _claim(cells, cell):
-                panels, cell = one, _take(cells, shared, state.owners, me)
+                panels, cell = one, _take(cells, shared)
         else:
-            cell = _take(cells, shared, state.owners, me)
+            cell = _take(cells, shared)
         if cell >= 0:
             spent += _advance(state, cell, me, panels)
         elif count == 0 and _have_panels(cells, following, published):
@@ -229,19 +233,14 @@ def _claim(cells, cell):
 
 
 @inner
-def _take(cells, shared, owners, thread):
-    """Claim the cell that is furthest behind and return it, or -1 if all are up to date or claimed.
-
-    Of these a thread prefers one that it had last: the entries are in its caches.
-    """
+def _take(cells, shared):
+    """Claim the cell that is furthest behind and return it, or -1 if all are up to date or claimed."""
     while True:
-        best, where, mine = 2 * _load(shared, PUBLISHED), -1, False
+        best, where = 2 * _load(shared, PUBLISHED), -1
         for cell in range(cells.shape[0]):
             number = _load(cells, cell)
-            if number & 1 == 0 and (
-                number < best or (number == best and where >= 0 and not mine and owners[cell] == thread)
-            ):
-                best, where, mine = number, cell, owners[cell] == thread
+            if number < best and number & 1 == 0:
+                best, where = number, cell
         if where < 0 or _exchange(cells, where, best, best + 1):
             return where
 
@@ -251,7 +250,6 @@ def _advance(state, cell, thread, panels):
     """Copy a claimed cell from the input or apply panels, and release it; return the work done."""
     number = _load(state.cells, cell) - 1
     published = _load(state.shared, PUBLISHED)
-    state.owners[cell] = thread
     spent = 0.0
     if number < 0:
         first, stop = state.borders[cell], state.borders[cell + 1]

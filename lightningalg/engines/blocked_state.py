@@ -39,7 +39,6 @@ class State(NamedTuple):
     offsets: np.ndarray  # int64
     source: np.ndarray  # float32 (rows, columns), the input; ``work`` itself if it was copied before
     borders: np.ndarray  # int64: columns where cells begin, and the end of the last
-    owners: np.ndarray  # int64: the thread that had each cell last
     cells: np.ndarray  # int64: the number of each cell, see ``blocked_schedule``
     shared: np.ndarray  # int64: panels published, over or not, an entry is no residue, helpers at work
     leader: np.ndarray  # int64: first cell of the next panel, pivots so far
