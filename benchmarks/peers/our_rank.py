@@ -29,7 +29,7 @@ def main() -> None:
     size = _PRODUCT if len(matrix) >= _LARGE_ROWS else _SMALL_PRODUCT
     rates = _dgemm_rates(size)
     time.sleep(_SPIN)
-    trips = [round_trip()]
+    trips = [round_trip()]  # and both cores are awake
     rank, times = repeated(lambda: engine.rank(matrix, prime))
     trips.append(round_trip())
     rates += _dgemm_rates(size)
