@@ -50,8 +50,8 @@ GROWING = tuple(
     for width, rank in [(3, 1), (4, 2), (6, 3), (9, 5), (13, 6), (18, 9), (29, 14), (41, 20)]
 )
 CASES = SMALL + GROWING
-#: about n = 1000: where the targets for large matrices begin
-LARGE = 975
+#: where the targets for large matrices begin
+LARGE = 1000
 
 
 def nearest(sizes: Sequence[int]) -> list[Case]:

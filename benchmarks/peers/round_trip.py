@@ -2,8 +2,8 @@
 
 Cores of one cache group answer in some 50 ns, cores of two groups of the same processor in some
 300 ns; a virtual machine is moved from one to the other while it runs. What threads hand to each
-other costs accordingly, dgemm hardly differs. After a pause both may even be the halves of
-one core for some 0.07 s, at half the speed each: the long warm-up ends that.
+other costs accordingly, dgemm hardly differs. After a pause both threads may even share one
+core for some 0.07 s: the long warm-up ends that.
 """
 
 from __future__ import annotations

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import math
+import os
 import sys
 import threading
 from _thread import start_new_thread
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
 from queue import SimpleQueue
 from typing import Any
@@ -210,11 +211,11 @@ class Workers:
         ``give_up()`` is called if the block ends with an error; the jobs must end then.
         """
         ended: SimpleQueue[BaseException | None] = SimpleQueue()
-        started = 0
+        started, core = 0, _current_core()
         try:
             for number in range(1, self.threads):
                 try:
-                    start_new_thread(_once, (job, number, ended))
+                    start_new_thread(_once, (job, number, ended, core))
                 except RuntimeError:  # the system gives no more threads: fewer do the work
                     break
                 started += 1
@@ -272,13 +273,14 @@ class Workers:
     def _start_helpers(self) -> None:
         while self._helpers < self.threads - 1:
             # Thread.start would wait 0.2 ms, until the new thread runs
-            start_new_thread(self._help, ())
+            start_new_thread(self._help, (_current_core(),))
             self._helpers += 1
 
     def _await_helpers(self) -> list[BaseException | None]:
         return [self._ended.get() for _ in range(self._helpers)]
 
-    def _help(self) -> None:
+    def _help(self, core: int | None) -> None:
+        _leave_core(core)
         while (job := self._jobs.get()) is not None:
             try:
                 job()
@@ -289,8 +291,35 @@ class Workers:
         self._ended.put(_GONE)
 
 
-def _once(job: Callable[[int], None], number: int, ended: SimpleQueue[BaseException | None]) -> None:
+def _current_core() -> int | None:
+    """Return the number of the core that this thread runs on, where the system tells."""
+    core = _core_function()() if hasattr(os, "sched_setaffinity") else -1
+    return core if core >= 0 else None
+
+
+@lru_cache(maxsize=1)
+def _core_function() -> Callable[[], int]:
+    return ctypes.CDLL(None).sched_getcpu
+
+
+def _leave_core(core: int | None) -> None:
+    """Let this thread run on any other core, if there is one.
+
+    Some systems, virtual machines above all, keep a new thread on the core of the one that
+    started it for up to a tenth of a second, which is longer than most eliminations.
+    """
+    if core is None:
+        return
+    with suppress(OSError):  # forbidden in some containers: then it is as slow as the system has it
+        if others := os.sched_getaffinity(0) - {core}:
+            os.sched_setaffinity(0, others)
+
+
+def _once(
+    job: Callable[[int], None], number: int, ended: SimpleQueue[BaseException | None], core: int | None
+) -> None:
     try:
+        _leave_core(core)
         job(number)
     except BaseException as error:  # raised again in the caller's thread
         ended.put(error)

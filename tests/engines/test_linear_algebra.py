@@ -574,6 +574,28 @@ def test_wide_panels_narrow_down():
         assert profile == expected and profile.rank == reference
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system has no such call")
+@pytest.mark.parametrize("panels", PANELS)
+@pytest.mark.parametrize("forbidden", [False, True])
+def test_helpers_leave_the_core_of_the_caller(monkeypatch, large, panels, forbidden):
+    """A core of a virtual machine may keep both threads for a tenth of a second, at half the speed."""
+    allowed, setting, seen = os.sched_getaffinity(0), os.sched_setaffinity, []
+
+    def leave(thread, cores):
+        seen.append((set(cores), threading.get_ident()))
+        if forbidden:
+            raise PermissionError("on purpose")
+        setting(thread, cores)
+
+    monkeypatch.setattr(os, "sched_setaffinity", leave)
+    assert BlockedElimination(2, **panels).rank(large[0], LARGEST) == large[1]
+    assert os.sched_getaffinity(0) == allowed
+    if len(allowed) > 1 and blocked_engine.BLAS_LIMIT.available():
+        assert seen
+    for cores, thread in seen:
+        assert thread != threading.get_ident() and cores < allowed and len(cores) == len(allowed) - 1
+
+
 @pytest.mark.parametrize("panels", PANELS)
 @pytest.mark.parametrize("where", ["helper", "caller"])
 def test_an_error_in_a_thread_ends_all(monkeypatch, large, panels, where):
