@@ -49,6 +49,8 @@ TOPICS = (
             "rank.ball_bound",
             "rank.float_rank",
             "rank.predicted",
+            "claims.few_inputs",
+            "rank.few_inputs",
         ),
     ),
     Topic(
@@ -79,6 +81,8 @@ TOPICS = (
             "claims.closedness",
             "claims.closure_degree",
             "strata.degree",
+            "claims.orbits",
+            "strata.orbit_counts",
             "claims.membership",
             "strata.layer",
             "strata.orbits",
