@@ -96,7 +96,7 @@ def _pieces(
 
 def _abstract(instances: Sequence[FewInputsInstance]) -> Tex:
     return translate_many(
-        "We determine how large the rank of the Jacobian of a deep network of lightning self-attention is "
+        "We determine how large the rank of the Jacobian of a network of lightning self-attention is "
         "if all outputs of only few inputs are taken, and with how many inputs it is the dimension.",
         "We determine for $%(count)s$ networks of lightning self-attention how large the rank of the "
         "Jacobian is if all outputs of only few inputs are taken, and with how many inputs it is the "
@@ -116,5 +116,5 @@ kind = Kind(
     read=_read,
     check=Message("recomputes the minor modulo $p$, counts its rows, and recomputes the six counts"),
     abstract=_abstract,
-    references={"HMK": Tex("")},
+    references={"Harris": Tex(""), "HMK": Tex("")},
 )
