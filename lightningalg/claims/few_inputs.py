@@ -72,7 +72,7 @@ class FewInputsClaim(AbstractClaim):
     quantities_known: ClassVar[Mapping[str, str]] = {
         "inputs_needed": "least number of general inputs whose outputs have the rank of the dimension",
         "dimension": "the dimension, if it is reached",
-        "undecided": "how many of the ranks have bounds that differ",
+        "decided": "1 if the bounds of every rank meet; unknown otherwise",
         **{
             f"rank_{k}": f"rank with {k} general input{'s' if k > 1 else ''}, all outputs of each"
             for k in range(1, NAMED + 1)
@@ -93,7 +93,7 @@ class FewInputsClaim(AbstractClaim):
         return {
             "inputs_needed": needed,
             "dimension": dimension,
-            "undecided": sum(value is None for value in known),
+            "decided": None if None in known else 1,
             **{
                 f"rank_{k}": known[k - 1] if k <= len(known) else dimension
                 for k in range(1, NAMED + 1)

@@ -133,7 +133,7 @@ def test_the_example_of_math_md():
     """17 instead of 25: three inputs; two, the first with as many rows as parameters, give 14 only."""
     known = FewInputsClaim().quantities(certificate("decided"))
     assert [known[f"rank_{k}"] for k in (1, 2, 3, 9)] == [7, 14, 17, 25]
-    assert known["inputs_needed"] == 6 and known["dimension"] == 25 and known["undecided"] == 0
+    assert known["inputs_needed"] == 6 and known["dimension"] == 25 and known["decided"] == 1
     assert la.lightning((4, 2, 4), (2, 1), tokens=5).parameter_count == 36 <= 2 * 20
 
 
@@ -223,7 +223,7 @@ def test_an_undecided_rank_is_unknown():
     assert certificate("between")["claim"] == {
         "quantity": "rank of few inputs", "dimension": 7, "lower": [4, 6, 7], "upper": [4, 7, 7],
     }  # fmt: skip
-    assert known["rank_2"] is None and known["undecided"] == 1 and known["inputs_needed"] is None
+    assert known["rank_2"] is None and known["decided"] is None and known["inputs_needed"] is None
 
 
 def test_rows_beyond_the_claimed_inputs_are_rejected():
