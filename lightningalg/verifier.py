@@ -6710,8 +6710,8 @@ def check_few_inputs(certificate: dict[str, Any], report: Report) -> str:
     flag, _ = bound_by_flag(network)
     compare("upper bound", "flag", witness["flag"], encode(flag))
     compare("upper bound", "factorisations", witness["factorisations"], few_input_ways(network))
-    keys = ("prime", "seed", "rows", "columns", "determinant")
-    minor = fields(witness["minor"], "lower bound", "minor", keys)
+    minor_keys = ("prime", "seed", "rows", "columns", "determinant")
+    minor = fields(witness["minor"], "lower bound", "minor", minor_keys)
     prime = parse_prime(minor["prime"])
     seed = matching(minor["seed"], SEED, "sampling", "seed")
     sampling = OutputSampling(network, prime, seed)
@@ -6760,7 +6760,7 @@ def general_linear(n: int) -> Product:
 
 
 def homomorphisms(one: tuple[int, int, int], other: tuple[int, int, int]) -> int:
-    """The dimension of Hom(one, other): maps b at the middle, a_i at the ends, with a_i = b where both act."""
+    """The dimension of Hom(one, other): maps b in the middle, a_i at the ends, a_i = b where both act."""
     middle = one[1] * other[1]
     ends = [one[i] * other[i] for i in (0, 2)]
     equal = sum(end * other[1] for end in ends)  # a_i = b, or a_i = 0 where there is no b
@@ -6894,8 +6894,8 @@ def check_orbits(certificate: dict[str, Any], report: Report) -> str:
     compare("claim", "dimension", claim["dimension"], layer.dimension + 1)
     require(total == group.matrices(), "orbits", "the orbits have not as many points as there are pairs")
     return (
-        f"one layer, {layer}: the pairs (V, A) are exactly {len(triples)} orbits, one for each rank of V, rank "
-        f"of A and meet (exact)"
+        f"one layer, {layer}: the pairs (V, A) are exactly {len(triples)} orbits, one for each rank of V, "
+        f"rank of A and meet (exact)"
     )
 
 

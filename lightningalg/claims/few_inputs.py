@@ -94,8 +94,5 @@ class FewInputsClaim(AbstractClaim):
             "inputs_needed": needed,
             "dimension": dimension,
             "decided": None if None in known else 1,
-            **{
-                f"rank_{k}": known[k - 1] if k <= len(known) else dimension
-                for k in range(1, NAMED + 1)
-            },
+            **{f"rank_{k}": known[k - 1] if k <= len(known) else dimension for k in range(1, NAMED + 1)},
         }

@@ -6,7 +6,7 @@ import copy
 import json
 import random
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import flint
@@ -43,7 +43,7 @@ def certificate(name):
     return json.loads(made(name))
 
 
-# -- ranks by dual numbers over Z/p, from the definition of the network alone -------------------------------
+# -- ranks by dual numbers over Z/p, from the definition of the network alone ----------
 
 
 def times(a, b):
@@ -56,7 +56,9 @@ def transposed(a):
 
 
 def plus(*summands):
-    return [[sum(entries) % PRIME for entries in zip(*rows, strict=True)] for rows in zip(*summands, strict=True)]
+    return [
+        [sum(entries) % PRIME for entries in zip(*rows, strict=True)] for rows in zip(*summands, strict=True)
+    ]
 
 
 def layer(weights, X):
@@ -72,7 +74,8 @@ def derivative(theta, values, number, letter, unit):
     for (Q, K, V), X in zip(theta[number + 1 :], values[number + 1 :], strict=True):
         scores = times(transposed(times(K, X)), times(Q, X))
         moved = plus(
-            times(transposed(times(K, direction)), times(Q, X)), times(transposed(times(K, X)), times(Q, direction))
+            times(transposed(times(K, direction)), times(Q, X)),
+            times(transposed(times(K, X)), times(Q, direction)),
         )
         direction = plus(times(times(V, direction), scores), times(times(V, X), moved))
     return [entry for row in direction for entry in row]
@@ -98,7 +101,9 @@ def ranks(widths, attention, tokens, count, seed=0):
         for number, weights in enumerate(theta):
             for letter, matrix in enumerate(weights):
                 for i, j in product(range(len(matrix)), range(len(matrix[0]))):
-                    unit = [[int((i, j) == (k, l)) for l in range(len(matrix[0]))] for k in range(len(matrix))]
+                    unit = [
+                        [int((i, j) == (k, l)) for l in range(len(matrix[0]))] for k in range(len(matrix))
+                    ]
                     part.append(derivative(theta, values, number, letter, unit))
         columns.append(transposed(part))
     found, rows = [], []
@@ -123,7 +128,9 @@ def is_true(altered):
     count = len(claim["lower"])
     found = ranks(widths, attention, tokens, count)
     above = bounds(widths, attention, tokens, count)
-    return claim["upper"] == above and all(low <= value for low, value in zip(claim["lower"], found, strict=True))
+    return claim["upper"] == above and all(
+        low <= value for low, value in zip(claim["lower"], found, strict=True)
+    )
 
 
 # -- values ---------------------------------------------------------------------------------------------------
@@ -168,14 +175,18 @@ def test_no_rank_exceeds_the_count():
         most = flag_count(tuple(widths), tuple(attention), tokens).total
         found = ranks(widths, attention, tokens, min(8, most), seed=rng.random())
         above = bounds(widths, attention, tokens, len(found))
-        assert all(value <= bound for value, bound in zip(found, above, strict=True)), (widths, attention, tokens)
-        assert all(a < b or a == most for a, b in zip(found, found[1:], strict=False))
+        assert all(value <= bound for value, bound in zip(found, above, strict=True)), (
+            widths,
+            attention,
+            tokens,
+        )
+        assert all(a < b or a == most for a, b in pairwise(found))
         equal += sum(map(int.__eq__, found, above))
         total += len(found)
     assert equal > 0.95 * total
 
 
-# -- certificates -----------------------------------------------------------------------------------------------
+# -- certificates ----------
 
 
 @pytest.mark.parametrize("name", SIZES)

@@ -49,7 +49,7 @@ def is_true(altered):
     return altered["claim"] == claim_and_witness(SingleLayer(layer["d_in"], layer["d_out"], layer["rank"]))[0]
 
 
-# -- by listing -------------------------------------------------------------------------------------------------
+# -- by listing ------------------------------------------------------------------------------------
 
 
 def matrices(rows, columns, q):
@@ -104,7 +104,9 @@ def listed_orbits(d, e, a, q):
     return sorted(found)
 
 
-@pytest.mark.parametrize("d, e, a, q", [(1, 1, 1, 3), (2, 1, 1, 2), (2, 1, 2, 3), (2, 2, 2, 2), (2, 2, 1, 3), (1, 3, 1, 2)])
+@pytest.mark.parametrize(
+    "d, e, a, q", [(1, 1, 1, 3), (2, 1, 1, 2), (2, 1, 2, 3), (2, 2, 2, 2), (2, 2, 1, 3), (1, 3, 1, 2)]
+)
 def test_orbits_over_small_fields(d, e, a, q):
     known = [(tuple(orbit.triple), orbit.count.at(q)) for orbit in orbits(SingleLayer(d, e, a))]
     assert listed_orbits(d, e, a, q) == known
@@ -154,7 +156,7 @@ def test_stabilisers_and_homomorphisms_by_linear_algebra():
             assert not (verifier.homomorphisms(one, other) and verifier.homomorphisms(other, one))
 
 
-# -- certificates -----------------------------------------------------------------------------------------------
+# -- certificates ----------
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -170,7 +172,11 @@ def test_certificates_are_valid_and_print(name):
 
 
 def test_others_are_refused():
-    for network in (la.lightning((2, 2), (1,), tokens=1), la.lightning((2, 2, 2), (1, 1)), la.normalized((2, 2), (1,))):
+    for network in (
+        la.lightning((2, 2), (1,), tokens=1),
+        la.lightning((2, 2, 2), (1, 1)),
+        la.normalized((2, 2), (1,)),
+    ):
         with pytest.raises(UnsupportedError):
             complete_orbits(network)
         forged = certificate("square")
