@@ -137,7 +137,7 @@ def _merged(before: Outcome, after: Outcome) -> Outcome:
         return before if after else after
     first, second = before.values, after.values
     assert first["rank"] == second["rank"], "the same matrix, two ranks"
-    pooled = {key: first[key] + second[key] for key in ("times", "dgemm", "lu")}
+    pooled = {key: first[key] + second[key] for key in ("times", "dgemm", "lu", "round_trips")}
     return Outcome({**first, **pooled, "peak_mb": max(first["peak_mb"], second["peak_mb"])})
 
 

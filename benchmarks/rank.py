@@ -109,6 +109,24 @@ def _reference_lines(results: Sequence[CaseResult]) -> list[str]:
         f"BLAS: {first[-1][1].ours.values.get('blas', '')}",
         "for comparison, LAPACK's LU in float64 of a rank x rank matrix, / its own dgemm limit: "
         + ", ".join(f"n = {n}: {ratio:.2g}" for n, ratio in ratios),
+        *_round_trip_lines(results),
+    ]
+
+
+def _round_trip_lines(results: Sequence[CaseResult]) -> list[str]:
+    """Say how far apart the threads were, see ``peers.round_trip``."""
+    trips = [
+        (f"n = {result.case.parameters} {name}", found)
+        for result in results
+        for name, matrix in result.matrices.items()
+        if (found := [trip for trip in matrix.ours.values.get("round_trips", ()) if trip is not None])
+    ]
+    if not trips:
+        return []
+    each = "; ".join(f"{label}: {', '.join(f'{trip:.0f}' for trip in found)}" for label, found in trips)
+    return [
+        "nanoseconds of a cache line to the other thread and back, before and after our ranks "
+        f"(above some 150 the two cores have no cache in common): {each}"
     ]
 
 

@@ -262,6 +262,34 @@ def instance(value: T, kind: type[Any], name: str, how: str) -> T:
     return value
 
 
+def only(table: Mapping[str, Any], accepted: set[str], what: str) -> None:
+    """Refuse fields of a table that are not accepted.
+
+    Parameters
+    ----------
+    table, accepted
+        Its fields, and the names of those that it may have.
+    what
+        What error messages call the table.
+
+    Raises
+    ------
+    InputError
+        Naming one that is not accepted, and all that are.
+
+    Examples
+    --------
+    >>> only({"widht": 3}, {"width", "tokens"}, "a network")
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: a network has no field 'widht': accepted are tokens, width
+    """
+    for key in table:
+        if key not in accepted:
+            raise InputError(
+                f"{what} has no field {shown(key)!r}: accepted are {', '.join(sorted(accepted))}"
+            )
+
+
 def file_path(value: object, name: str) -> Path:
     """Return a path given as text or as a path.
 

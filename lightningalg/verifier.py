@@ -891,27 +891,9 @@ def gradient_factors(
         first = layer.inputs[0]
         source = values[first]
         uses = found[layer.owner or node]
-        if layer.type == ATTENTION:
-            queries, keys, vectors, left = kept[node]
-            by_left = product(g, transpose(queries))  # by V X (K X)^T
-            by_queries = product(transpose(left), g)  # by Q X
-            by_keys = product(transpose(by_left), vectors)  # by K X
-            by_vectors = product(by_left, keys)  # by V X
-            adjoints = by_queries, by_keys, by_vectors
-            uses.append([(factor, source) for factor in adjoints])
-            if first:
-                for matrix, factor in zip(own, adjoints, strict=True):
-                    pass_back(first, product(transpose(matrix), factor))
-        elif layer.type == NORMALIZED:
-            queries, keys, vectors, mixing = kept[node]
-            if mixing is None:  # one token: the value is V X
-                by_queries, by_keys, by_vectors = ring.multiple(queries, 0), ring.multiple(keys, 0), g
-            else:
-                by_scores = softmax_slope(mixing, product(transpose(vectors), g), ring)
-                by_queries = product(keys, by_scores)
-                by_keys = product(queries, transpose(by_scores))
-                by_vectors = product(g, transpose(mixing))
-            adjoints = by_queries, by_keys, by_vectors
+        if layer.type in (ATTENTION, NORMALIZED):
+            slopes = attention_slopes if layer.type == ATTENTION else normalized_slopes
+            adjoints = slopes(kept[node], g, ring)
             uses.append([(factor, source) for factor in adjoints])
             if first:
                 for matrix, factor in zip(own, adjoints, strict=True):
@@ -935,8 +917,29 @@ def gradient_factors(
             for source_node in layer.inputs:
                 pass_back(source_node, g)
         adjoint[node] = None
+    return joined_factors(found, ring)
 
-    # U1 Z1^T + U2 Z2^T + ... = (U1 U2 ...) (Z1 Z2 ...)^T
+
+def attention_slopes(kept: Any, g: Any, ring: Any) -> tuple[Any, Any, Any]:
+    """The adjoints of Q X, K X and V X, where ``g`` is that of the head's value."""
+    product, transpose = ring.product, ring.transpose
+    queries, keys, vectors, left = kept
+    by_left = product(g, transpose(queries))  # by V X (K X)^T
+    return product(transpose(left), g), product(transpose(by_left), vectors), product(by_left, keys)
+
+
+def normalized_slopes(kept: Any, g: Any, ring: Any) -> tuple[Any, Any, Any]:
+    """The same for a head with a softmax."""
+    product, transpose = ring.product, ring.transpose
+    queries, keys, vectors, mixing = kept
+    if mixing is None:  # one token: the value is V X
+        return ring.multiple(queries, 0), ring.multiple(keys, 0), g
+    by_scores = softmax_slope(mixing, product(transpose(vectors), g), ring)
+    return product(keys, by_scores), product(queries, transpose(by_scores)), product(g, transpose(mixing))
+
+
+def joined_factors(found: list[list[Factors]], ring: Any) -> Factors:
+    """For each matrix the sum over its uses: U1 Z1^T + U2 Z2^T + ... = (U1 U2 ...) (Z1 Z2 ...)^T."""
     factors: Factors = []
     for uses in found:
         for matrix in zip(*uses, strict=True):
@@ -3192,6 +3195,21 @@ def check_symmetry_bound(steps: Any, network: Network, report: Report) -> int:
 # ------------------------------------------------------------------------------------------------------------
 
 
+def parse_degrees(value: Any, network: Network, matrices: int) -> list[Any]:
+    """The stated degrees, one entry for each layer, each with a degree for each of the matrices."""
+    witness = fields(value, "fields", "witness", ("layers",))
+    stated = array(witness["layers"], "degrees", "layers")
+    count = len(network.layers)
+    require(len(stated) == count, "degrees", f"{len(stated)} entries for {count} layers")
+    for entry in stated:  # lengths first: then the work of the check is bounded by the size of the file
+        fields(entry, "degrees", "entry of layers", ("layer", "input", "parameters"))
+        count = len(array(entry["parameters"], "degrees", "parameters"))
+        require(count == matrices, "degrees", f"{count} degrees for {matrices} parameter matrices")
+    edges = sum(len(layer.inputs) for layer in network.layers)
+    require_supported(edges * matrices <= 5 * LIMIT_WORK, f"{edges} edges, {matrices} matrices")
+    return stated
+
+
 def check_degrees(certificate: dict[str, Any], report: Report) -> str:
     network = parse_network(certificate["network"])
     matrices = network.matrices()
@@ -3199,17 +3217,7 @@ def check_degrees(certificate: dict[str, Any], report: Report) -> str:
     compare("claim", "quantity", claim["quantity"], "degrees")
     array(claim["parameters"], "claim", "parameters")
     check_strength_and_provenance(certificate)
-    witness = fields(certificate["witness"], "fields", "witness", ("layers",))
-    stated = array(witness["layers"], "degrees", "layers")
-    count = len(network.layers)
-    require(len(stated) == count, "degrees", f"{len(stated)} entries for {count} layers")
-    for entry in stated:  # lengths first: then the work below is bounded by the size of the file
-        fields(entry, "degrees", "entry of layers", ("layer", "input", "parameters"))
-        count = len(array(entry["parameters"], "degrees", "parameters"))
-        require(count == len(matrices), "degrees", f"{count} degrees for {len(matrices)} parameter matrices")
-    edges = sum(len(layer.inputs) for layer in network.layers)
-    require_supported(edges * len(matrices) <= 5 * LIMIT_WORK, f"{edges} edges, {len(matrices)} matrices")
-
+    stated = parse_degrees(certificate["witness"], network, len(matrices))
     degrees: list[list[int]] = [[1] + [0] * len(matrices)]  # of each node: in X, then in each matrix
     first = [1]  # of each layer and the next one: where the degrees in its own matrices begin
     for layer, entry in zip(network.layers, stated, strict=True):
@@ -4247,27 +4255,31 @@ def check_recovery(certificate: dict[str, Any], report: Report) -> str:
     if relation == "determined" and steps:
         work.spend(equation_steps(len(vectors) * d, d))  # of the first layer, before the values are computed
     probes = recovery_inputs(d, tokens, steps, vectors)
-    stated = subject["values_sha256"]
-    digest = hashlib.sha256()
-    count = Work("values")
-    for number, columns in enumerate(probes):
-        filled = [*columns, *([Fraction(0)] * d for _ in range(tokens - len(columns)))]
-        value = network_value(M, L, filled, count)
-        text = ",".join(f"{x.numerator:x}/{x.denominator:x}" for row in value for x in row)
-        digest.update((("," if number else "") + text).encode("ascii"))
-        report(f"value {number + 1} of {len(probes)}")
-    compare("values", "values_sha256", stated, digest.hexdigest())
+    compare("values", "values_sha256", subject["values_sha256"], values_sha256(M, L, probes, tokens, report))
     if relation == "determined":
         check_determined(M, L, tokens, vectors, work)
-    what = (
-        "determine the weights up to scaling"
-        if relation == "determined"
-        else "are those of the stated weights"
-    )
+    what = "determine the weights up to scaling"
+    if relation == "reproduced":
+        what = "are those of the stated weights"
     return (
         f"recovery, width {d} to {height}, {layers} layers, tokens {tokens}: {len(probes)} values {what} "
         f"(exact)"
     )
+
+
+def values_sha256(
+    M: list[RationalRows], L: RationalRows, probes: list[RationalRows], tokens: int, report: Report
+) -> str:
+    """The hash of the values of the stated weights at all inputs, as FORMAT.md writes them."""
+    digest = hashlib.sha256()
+    count = Work("values")
+    for number, columns in enumerate(probes):
+        filled = [*columns, *([Fraction(0)] * len(L[0]) for _ in range(tokens - len(columns)))]
+        value = network_value(M, L, filled, count)
+        text = ",".join(f"{x.numerator:x}/{x.denominator:x}" for row in value for x in row)
+        digest.update((("," if number else "") + text).encode("ascii"))
+        report(f"value {number + 1} of {len(probes)}")
+    return digest.hexdigest()
 
 
 def recovery_inputs(d: int, tokens: int, steps: int, vectors: list[int]) -> list[list[list[Fraction]]]:
@@ -5990,6 +6002,32 @@ class Completeness:
         require(rank == count, "equations", "functionals do not separate the polynomials")
 
 
+def check_complete(
+    space: EquationSpace,
+    sampling: Sampling,
+    found: list[Equations],
+    degree: int,
+    minimal: bool,
+    report: Report,
+) -> None:
+    """That there are no other equations up to this degree, and, if so claimed, that none is superfluous."""
+    space.list_monomials(degree)
+    for k in range(1, degree + 1):
+        needed = sorted((w for w in space.monomials[k] if space.is_dominant(w)), reverse=True)
+        own_weights = [entry.weight for entry in found if entry.degree == k]
+        require(own_weights == needed, "equations", f"degree {k}: not all dominant weights are there")
+    moves = sum(space.orbit_size(entry.weight) for entry in found if entry.polynomials) * len(found)
+    require_supported(moves <= 2_000_000, f"equations of {moves} pairs of weights")
+    proof = Completeness(space, sampling, found)
+    steps = proof.predicted_steps()
+    require_supported(steps <= LIMIT_EQUATION_STEPS, f"equations: some {steps} steps predicted")
+    for number, entry in enumerate(found):
+        report(f"weight {number + 1} of {len(found)}")
+        proof.check(entry)
+        if minimal:
+            proof.check_minimal(entry)
+
+
 def check_invariants(certificate: dict[str, Any], report: Report) -> str:
     network = parse_network(certificate["network"])
     claim = fields(certificate["claim"], "claim", "claim", ("quantity", "relation", "degree", "generators"))
@@ -6023,21 +6061,7 @@ def check_invariants(certificate: dict[str, Any], report: Report) -> str:
         require(is_prime(prime), "prime", "{} is not a prime", prime)
         sampling = parse_sampling(witness["sampling"], network, prime)
         require_supported(sampling.seed is not None, "explicit points for equations")
-        space.list_monomials(degree)
-        for k in range(1, degree + 1):
-            needed = sorted((w for w in space.monomials[k] if space.is_dominant(w)), reverse=True)
-            own_weights = [entry.weight for entry in found if entry.degree == k]
-            require(own_weights == needed, "equations", f"degree {k}: not all dominant weights are there")
-        moves = sum(space.orbit_size(entry.weight) for entry in found if entry.polynomials) * len(found)
-        require_supported(moves <= 2_000_000, f"equations of {moves} pairs of weights")
-        proof = Completeness(space, sampling, found)
-        steps = proof.predicted_steps()
-        require_supported(steps <= LIMIT_EQUATION_STEPS, f"equations: some {steps} steps predicted")
-        for number, entry in enumerate(found):
-            report(f"weight {number + 1} of {len(found)}")
-            proof.check(entry)
-            if relation == "generate minimally":
-                proof.check_minimal(entry)
+        check_complete(space, sampling, found, degree, relation == "generate minimally", report)
     listing = ", ".join(f"{total} of degree {k}" for k, total in enumerate(totals, start=1) if total)
     words = {
         "vanish": "these equations vanish on the closure of the neuromanifold",

@@ -9,6 +9,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from lightningalg.engines.choose import linear_algebra
+from peers.round_trip import round_trip
 from peers.timing import answer, job, load_kernels, repeated, timed
 
 #: size of the float64 product that gives the rate of dgemm: larger ones are no faster, and where the
@@ -28,11 +29,13 @@ def main() -> None:
     size = _PRODUCT if len(matrix) >= _LARGE_ROWS else _SMALL_PRODUCT
     rates = _dgemm_rates(size)
     time.sleep(_SPIN)
+    trips = [round_trip()]  # and both cores are awake
     rank, times = repeated(lambda: engine.rank(matrix, prime))
+    trips.append(round_trip())
     rates += _dgemm_rates(size)
     time.sleep(_SPIN)
     _, lu = repeated(_float_lu(rank), budget=0.5, most=5)
-    answer(rank=rank, times=times, engine=engine.name, dgemm=rates, lu=lu, blas=_blas())
+    answer(rank=rank, times=times, engine=engine.name, dgemm=rates, lu=lu, blas=_blas(), round_trips=trips)
 
 
 def _float_lu(size: int) -> Callable[[], object]:

@@ -187,18 +187,10 @@ def dimension(
     function(progress, "progress")
     bounds = upper_bounds(network)
     upper = bounds[0]
-    search: dict[str, Any] = {
-        "target": upper.value,
-        "seed": seed,
-        "max_memory": max_memory,
-        "progress": progress,
-    }
-    lower: LowerBound | BallBound
-    if _method(network, lower_bound) == "ball":
-        lower = ball_lower_bound(network, **search)
-    else:
-        attempt = partial(rank_lower_bound, network, choose=partial(linear_algebra, name=engine), **search)
-        lower = _best_lower_bound(network, upper.value, primes, prime, attempt)
+    lower = _lower_bound(
+        network, _method(network, lower_bound), engine, primes, prime,
+        target=upper.value, seed=seed, max_memory=max_memory, progress=progress,
+    )  # fmt: skip
     if lower.witness.value < upper.value:
         bounds = _with_symmetries(network, bounds, lower, engine, seed, progress)
         upper = bounds[0]
@@ -237,6 +229,16 @@ def _method(network: Network, wanted: str) -> str:
             f"ball and {exact}"
         )
     return exact if wanted == "auto" else wanted
+
+
+def _lower_bound(
+    network: Network, method: str, engine: str, primes: int, first: int, **search: Any
+) -> LowerBound | BallBound:
+    """Return the lower bound by a method; ``search`` says how far it has to go, and with what."""
+    if method == "ball":
+        return ball_lower_bound(network, **search)
+    attempt = partial(rank_lower_bound, network, choose=partial(linear_algebra, name=engine), **search)
+    return _best_lower_bound(network, search["target"], primes, first, attempt)
 
 
 def _best_lower_bound(

@@ -7,7 +7,8 @@ from lightningalg.claims.fibre_ideal import fibre_ideal
 from lightningalg.errors import UnsupportedError
 from lightningalg.fibres.points import VirtualPoint, WeightsPoint
 from lightningalg.fibres.tensors import ConjugatePair
-from lightningalg.ideals.fibre_ideals import chain_fibre, layer_fibre
+from lightningalg.ideals.chain_ideals import chain_fibre
+from lightningalg.ideals.fibre_ideals import layer_fibre
 
 
 def fibre_by_ideals(point: VirtualPoint | WeightsPoint | ConjugatePair, engine: str = "auto") -> Certificate:

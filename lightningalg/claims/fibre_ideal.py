@@ -14,8 +14,9 @@ from lightningalg.engines.choose import first_answer
 from lightningalg.engines.flint_rings import rational_rank
 from lightningalg.errors import EngineError, UnsupportedError, shown
 from lightningalg.ideals.certificate import groebner_certificate, states_ideal
+from lightningalg.ideals.chain_ideals import chain_fibre
 from lightningalg.ideals.components import minimal_primes
-from lightningalg.ideals.fibre_ideals import FibreIdeal, chain_fibre, layer_fibre
+from lightningalg.ideals.fibre_ideals import FibreIdeal, layer_fibre
 from lightningalg.ideals.matrices import product, transpose
 from lightningalg.networks.families import attention_chain
 from lightningalg.networks.network import Network

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from lightningalg.certificates import Certificate
 from lightningalg.claims.base import AbstractClaim
-from lightningalg.claims.dimension import bounds_of, dimension
+from lightningalg.claims.dimension import DimensionClaim, bounds_of, dimension
 from lightningalg.networks.network import Network
 from lightningalg.rank.float_rank import TRIALS, FloatTrials, float_trials
 
@@ -53,10 +53,7 @@ class FloatRankClaim(AbstractClaim):
     certificate_kind = "dimension"
     expected_quantity = "dimension"
     quantities_known: ClassVar[Mapping[str, str]] = {
-        "parameters": "number of parameters",
-        "dimension": "the dimension, where the bounds meet",
-        "lower_bound": "proved lower bound",
-        "upper_bound": "proved upper bound",
+        **DimensionClaim.quantities_known,
         "float_maximum": f"numerical: the largest of numpy's ranks in {TRIALS} trials, normal weights",
         "float_wrong": "numerical: how many of these trials do not give the dimension",
         "scaled_maximum": "numerical: the largest with weights divided by the root of their columns",

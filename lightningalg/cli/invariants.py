@@ -76,14 +76,10 @@ def command(
       lightningalg invariants --widths 2,2 --ranks 1 --export macaulay2 --export-to y.m2
       lightningalg invariants --kind monomial --widths 3,2,1 --degree 2 --up-to 3
     """
-    if export_to is not None and system is None:
-        raise click.UsageError(f"--export-to needs --export: {' or '.join(_SYSTEMS)}")
-    if system is not None and export_to is None and as_json:
-        raise click.UsageError("--json with --export needs --export-to FILE")
+    _check_export(system, export_to, as_json)
     up_to = _degree(up_to, network_flags)
     network = network_from_options(**network_flags)
     from lightningalg.certificates.files import write_atomically
-    from lightningalg.claims.invariants import invariants_certificate
     from lightningalg.invariants.export import export
     from lightningalg.invariants.study import invariants
 
@@ -98,17 +94,9 @@ def command(
         max_monomials=max_monomials,
         progress=_Seldom(Progress()),
     )
-    ranks = None
-    if points:
-        from lightningalg.invariants.pointwise import point_ranks
-
-        ranks = point_ranks(report)
+    ranks = _point_ranks(report) if points else None
     whole = None if engine is None else _eliminated(report, engine)
-    kept = ""
-    if out is not None:
-        certificate = invariants_certificate(report)
-        write_atomically(Path(out), certificate.to_text() + "\n")
-        kept = f"certificate {certificate.sha256[:12]} -> {one_line(out)}: {certificate.claim['relation']}"
+    kept = "" if out is None else _certified(report, out)
     if system is not None:
         text = export(report, system)
         if export_to is None:
@@ -116,22 +104,48 @@ def command(
             return 0
         write_atomically(Path(export_to), text)
     if as_json:
-        answer = report.to_json()
-        if ranks is not None:
-            answer["points"] = [point.to_json() for point in ranks]
-        if whole is not None:
-            answer["elimination"] = whole.to_json()
-        echo_json(answer)
+        echo_json(_answer(report, ranks, whole))
     else:
-        _show(report, polynomials)
-        if ranks is not None:
-            _show_points(report, ranks)
-        if whole is not None:
-            _show_elimination(report, whole)
+        _show(report, polynomials, ranks, whole)
         for line in filter(None, [kept, f"wrote {one_line(export_to)}" if export_to else ""]):
             click.echo(line)
     proved = report.proofs is not None and report.minimal
     return 0 if proved and (whole is None or whole.equal) else 1
+
+
+def _check_export(system: str | None, export_to: str | None, as_json: bool) -> None:
+    if export_to is not None and system is None:
+        raise click.UsageError(f"--export-to needs --export: {' or '.join(_SYSTEMS)}")
+    if system is not None and export_to is None and as_json:
+        raise click.UsageError("--json with --export needs --export-to FILE")
+
+
+def _point_ranks(report: InvariantsReport) -> list[PointRank]:
+    from lightningalg.invariants.pointwise import point_ranks
+
+    return point_ranks(report)
+
+
+def _certified(report: InvariantsReport, out: str) -> str:
+    """Write the certificate, and return the line that says so."""
+    from lightningalg.certificates.files import write_atomically
+    from lightningalg.claims.invariants import invariants_certificate
+
+    certificate = invariants_certificate(report)
+    write_atomically(Path(out), certificate.to_text() + "\n")
+    return f"certificate {certificate.sha256[:12]} -> {one_line(out)}: {certificate.claim['relation']}"
+
+
+def _answer(
+    report: InvariantsReport, ranks: list[PointRank] | None, whole: Elimination | None
+) -> dict[str, Any]:
+    """Return what ``--json`` prints."""
+    answer = report.to_json()
+    if ranks is not None:
+        answer["points"] = [point.to_json() for point in ranks]
+    if whole is not None:
+        answer["elimination"] = whole.to_json()
+    return answer
 
 
 def _eliminated(report: InvariantsReport, name: str) -> Elimination:
@@ -205,9 +219,15 @@ def _show_points(report: InvariantsReport, ranks: list[PointRank]) -> None:
     )
 
 
-def _show(report: InvariantsReport, polynomials: bool) -> None:
+def _show(
+    report: InvariantsReport, polynomials: bool, ranks: list[PointRank] | None, whole: Elimination | None
+) -> None:
     """Print the report for people."""
     from lightningalg.invariants.text import lines
 
     for line in lines(report, polynomials):
         click.echo(line)
+    if ranks is not None:
+        _show_points(report, ranks)
+    if whole is not None:
+        _show_elimination(report, whole)

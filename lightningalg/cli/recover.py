@@ -112,7 +112,7 @@ def _ask(path: Path, layers: int, widths: list[int] | None, tokens: int, as_json
     from lightningalg.certificates.records import pretty_json
     from lightningalg.errors import InputError
     from lightningalg.fibres.files import question
-    from lightningalg.fibres.inputs import planned_inputs
+    from lightningalg.fibres.planning import planned_inputs
 
     if widths is None or len(widths) < 2 or min(widths) < 1 or max(widths[0], widths[-1]) > 40:
         raise InputError("--ask needs --widths d0,dl (or all widths): input and output width, from 1 to 40")

@@ -20,7 +20,7 @@ from lightningalg.cli.progress import counted_progress
 
 if TYPE_CHECKING:
     from lightningalg.worksheets.model import Worksheet
-    from lightningalg.worksheets.runner import Run
+    from lightningalg.worksheets.results import Run
 
 
 @click.group("worksheet", cls=CommandGroup)

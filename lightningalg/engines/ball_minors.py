@@ -6,7 +6,7 @@ values) for some real matrix R: if Jx = 0, then x = (I - R J) x. Any R will do: 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,7 +67,13 @@ def float_pivots(matrix: BallArray, most: int) -> Pivots:
     mid = np.where(usable, matrix.mid, 0.0)
     rows, columns = _scales(mid)
     noise = float((np.where(usable, matrix.rad, 0.0) * rows * columns).max(initial=0.0))
-    return _pivots(mid * rows * columns, most, noise)
+    return _pivots(
+        mid * rows * columns,
+        most,
+        noise,
+        is_zero=lambda size: not size > _FLOAT_TOLERANCE,
+        multiples=lambda below, right, pivot: np.outer(below / pivot, right),
+    )
 
 
 def fixed_point_pivots(rows: Sequence[Sequence[Any]], most: int, bits: int) -> Pivots:
@@ -79,7 +85,13 @@ def fixed_point_pivots(rows: Sequence[Sequence[Any]], most: int, bits: int) -> P
     pairs = [list(zip(row, by, strict=True)) for row, by in zip(rows, shifts, strict=True)]
     work = np.array([[_fixed(entry.mid(), by) for entry, by in row] for row in pairs], dtype=object)
     noise = max(_fixed(entry.rad(), by) for row in pairs for entry, by in row)
-    return _fixed_pivots(work, most, bits, noise)
+    return _pivots(
+        work,
+        most,
+        noise,
+        is_zero=lambda size: not size >> _LOST_BITS,
+        multiples=lambda below, right, pivot: (((below << bits) // pivot)[:, None] * right[None, :]) >> bits,
+    )
 
 
 _NOTHING = -(2**40)
@@ -105,7 +117,17 @@ def _fixed(number: Any, shift: int) -> int:
     return value << total if total >= 0 else value >> min(-total, abs(value).bit_length() + 1)
 
 
-def _pivots(work: np.ndarray, most: int, noise: float) -> Pivots:
+def _pivots(
+    work: np.ndarray,
+    most: int,
+    noise: float,
+    is_zero: Callable[[Any], bool],
+    multiples: Callable[[np.ndarray, np.ndarray, Any], np.ndarray],
+) -> Pivots:
+    """Eliminate with complete pivoting; ``work`` is overwritten.
+
+    ``multiples`` of a column below the pivot, the row right of it, and the pivot: what is to be subtracted.
+    """
     height, width = work.shape
     rows, columns = np.arange(height), np.arange(width)
     rank = trusted = 0
@@ -114,31 +136,12 @@ def _pivots(work: np.ndarray, most: int, noise: float) -> Pivots:
         flat = int(np.abs(part).argmax())
         i, j = rank + flat // part.shape[1], rank + flat % part.shape[1]
         size = abs(work[i, j])
-        if not size > _FLOAT_TOLERANCE:
+        if is_zero(size):
             break
         trusted += bool(trusted == rank and size > noise)
         _swap(work, rows, columns, rank, i, j)
-        factors = work[rank + 1 :, rank] / work[rank, rank]
-        work[rank + 1 :, rank + 1 :] -= np.outer(factors, work[rank, rank + 1 :])
-        rank += 1
-    return Pivots(tuple(rows[:rank].tolist()), tuple(columns[:rank].tolist()), trusted)
-
-
-def _fixed_pivots(work: np.ndarray, most: int, bits: int, noise: int) -> Pivots:
-    height, width = work.shape
-    rows, columns = np.arange(height), np.arange(width)
-    rank = trusted = 0
-    while rank < min(most, height, width):
-        part = work[rank:, rank:]
-        flat = int(np.abs(part).argmax())
-        i, j = rank + flat // part.shape[1], rank + flat % part.shape[1]
-        size = abs(work[i, j])
-        if not size >> _LOST_BITS:
-            break
-        trusted += bool(trusted == rank and size > noise)
-        _swap(work, rows, columns, rank, i, j)
-        factors = (work[rank + 1 :, rank] << bits) // work[rank, rank]
-        work[rank + 1 :, rank + 1 :] -= (factors[:, None] * work[rank, rank + 1 :][None, :]) >> bits
+        below, right = work[rank + 1 :, rank], work[rank, rank + 1 :]
+        work[rank + 1 :, rank + 1 :] -= multiples(below, right, work[rank, rank])
         rank += 1
     return Pivots(tuple(rows[:rank].tolist()), tuple(columns[:rank].tolist()), trusted)
 

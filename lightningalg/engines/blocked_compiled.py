@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,25 +31,29 @@ _TALLEST = 384
 # Panels that may be factored before the first of them was applied to all columns.
 _SLOTS = 3
 
+# Entries of a cache line, of all common processors but Apple's.
+_LINE = 16
+
 # Multiplications after which Python looks for Ctrl-C: some 10 ms.
 _BUDGET = 5e8
 
 
 def eliminate_compiled(
-    work: np.ndarray,
-    source: np.ndarray | None,
+    matrix: np.ndarray,
+    owned: bool,
     width: int,
     arithmetic: Arithmetic,
     sizes: BlockSizes,
     echelon: bool = False,
 ) -> Echelon:
-    """Eliminate as ``blocked_elimination.eliminate`` does; ``source`` comes from ``working_array``."""
-    elimination = CompiledElimination(work, source, width, arithmetic, sizes, echelon)
+    """Eliminate as ``blocked_elimination.eliminate`` does; both first come from ``working_array``."""
+    elimination = CompiledElimination(matrix, owned, width, arithmetic, sizes, echelon)
     if elimination.run():
         return elimination.result()
-    assert source is not None
-    centred_into(work, source, arithmetic.field.prime)  # refuses what is no integer
-    return eliminate_compiled(work, None, width, arithmetic, sizes, echelon)
+    assert not owned
+    work = elimination.memory[: matrix.size].reshape(matrix.shape)
+    centred_into(work, matrix, arithmetic.field.prime)  # refuses what is no integer
+    return eliminate_compiled(work, True, width, arithmetic, sizes, echelon)
 
 
 class CompiledElimination:
@@ -56,8 +61,8 @@ class CompiledElimination:
 
     def __init__(
         self,
-        work: np.ndarray,
-        source: np.ndarray | None,
+        matrix: np.ndarray,
+        owned: bool,
         width: int,
         arithmetic: Arithmetic,
         sizes: BlockSizes,
@@ -65,16 +70,24 @@ class CompiledElimination:
     ) -> None:
         assert arithmetic.kernels.direct is not None
         self._direct, self._workers = arithmetic.kernels.direct, arithmetic.workers
-        self._shared_work = work.size * min(len(work), width) >= WORTH_THREADS
+        rows, columns = matrix.shape
+        self._shared_work = matrix.size * min(rows, width) >= WORTH_THREADS
         cell = min(_CELL, max(1, sizes.narrow // 2))
         # no cell has both columns for pivots and others
-        borders = [*range(0, width, cell), *range(width, work.shape[1], cell), work.shape[1]]
+        borders = [*range(0, width, cell), *range(width, columns, cell), columns]
         plan = _plan(width, cell, sizes, self._direct, echelon)
-        widest = plan.wide if min(len(work), width) >= sizes.wide_from else plan.narrow
-        self._state = _state(work, source, borders, plan, (cell, min(widest * cell, width)), arithmetic)
+        widest = min((plan.wide if min(rows, width) >= sizes.wide_from else plan.narrow) * cell, width)
+        layout = _in_place(matrix, borders) if owned else _apart(rows, borders, echelon, arithmetic)
+        threads = self._workers.threads if self._shared_work else 1
+        self._state = _state(matrix, layout, borders, plan, (cell, widest), arithmetic, threads)
+
+    @property
+    def memory(self) -> np.ndarray:
+        """The entries in the order in which they are stored, and more."""
+        return self._state.work
 
     def run(self) -> bool:
-        """Eliminate; return ``False`` if an entry of the source is no centred residue."""
+        """Eliminate; return ``False`` if an entry of a matrix that is not owned is no centred residue."""
         shared = self._shared_work
         with self._workers.beside(self._help, self._give_up) if shared else nullcontext():
             while self._lead():
@@ -89,7 +102,11 @@ class CompiledElimination:
         """Return what was found, after ``run``."""
         state, rank = self._state, int(self._state.leader[RANK])
         values = state.values[:rank].astype(np.int64)
-        return Echelon(state.work, rank, state.order, state.pivots[:rank].tolist(), values.tolist())
+        rows = (
+            state.work.reshape(-1, state.stride)[: state.height] if state.plan.keep else state.work[:0, None]
+        )
+        work = rows[:, : state.borders[-1]]  # without what fills them up
+        return Echelon(work, rank, state.order, state.pivots[:rank].tolist(), values.tolist())
 
     def _lead(self) -> bool:
         return self._direct.lead(self._state, _BUDGET)
@@ -110,25 +127,57 @@ def _plan(width: int, cell: int, sizes: BlockSizes, direct: Direct, echelon: boo
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where in ``work`` the entries are: row ``i`` of a cell at its offset plus ``i * stride``."""
+
+    work: np.ndarray
+    stride: int
+    offsets: np.ndarray
+    filled: bool
+
+
+def _in_place(matrix: np.ndarray, borders: list[int]) -> _Layout:
+    return _Layout(matrix.reshape(-1), matrix.shape[1], np.array(borders[:-1]), True)
+
+
+def _apart(rows: int, borders: list[int], echelon: bool, arithmetic: Arithmetic) -> _Layout:
+    """Lay out a copy: cell after cell, or row after row if the echelon form is wanted.
+
+    Where rows are stored one after the other, the processor reads ahead into cells of which
+    another thread has changed the entries, slowly where two cores have no cache in common.
+    """
+    widest = borders[-1] if echelon else int(np.diff(borders).max())
+    stride = -(-widest // _LINE) * _LINE  # rows begin with a cache line
+    offsets = np.array(borders[:-1]) if echelon else np.arange(len(borders) - 1) * (rows * stride)
+    size = rows * stride * (1 if echelon else len(offsets))
+    return _Layout(arithmetic.arena.array((size,), np.float32), stride, offsets, False)
+
+
 def _state(
-    work: np.ndarray,
-    source: np.ndarray | None,
+    matrix: np.ndarray,
+    layout: _Layout,
     borders: list[int],
     plan: Plan,
     widest: tuple[int, int],
     arithmetic: Arithmetic,
+    threads: int,
 ) -> State:
     """Allocate everything for cells and panels of at most ``widest`` columns."""
-    rows, array, (cell, width) = len(work), arithmetic.arena.array, widest
+    rows, array, cell, width = len(matrix), arithmetic.arena.array, widest[0], _whole_lines(widest[1])
     most = min(rows, borders[plan.pivot_cells])
-    threads, direct, field = arithmetic.workers.threads, arithmetic.kernels.direct, arithmetic.field
+    direct, field = arithmetic.kernels.direct, arithmetic.field
     assert direct is not None
+    copies = _SLOTS if threads > 1 else 0
     return State(
         plan,
-        work,
-        work if source is None else source,
+        layout.work,
+        rows,
+        layout.stride,
+        layout.offsets,
+        matrix,
         np.array(borders),
-        cells=np.full(len(borders) - 1, 0 if source is None else UNREAD),
+        cells=np.full(len(borders) - 1, 0 if layout.filled else UNREAD),
         shared=np.zeros(4, dtype=np.int64),
         leader=np.zeros(2, dtype=np.int64),
         order=np.arange(rows),
@@ -139,6 +188,8 @@ def _state(
         places=np.empty((2, rows), dtype=np.int64),
         lower=array((_SLOTS, width * rows)),
         inverse=array((_SLOTS, width, width)),
+        lower_copies=array((copies, width * rows)),
+        inverse_copies=array((copies, width, width)),
         moves=np.empty((_SLOTS, 2, 2 * width), dtype=np.int64),
         about=np.empty((_SLOTS, 3), dtype=np.int64),
         scratch=array((threads, (2 * width + _TALLEST) * cell)),
@@ -148,3 +199,8 @@ def _state(
         prime=field.constants[0],
         reciprocal=field.constants[1],
     )
+
+
+def _whole_lines(count: int) -> int:
+    """Round a number of float64 numbers up to whole cache lines."""
+    return -(-count // 8) * 8

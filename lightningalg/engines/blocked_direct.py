@@ -25,7 +25,6 @@ from lightningalg.engines.blocked_kernels import (
     inverse_modulo,
     is_increasing,
     reduce_row,
-    subtract_reduced,
 )
 
 # The numbers that stand for row-major order and for the two ways to read a factor in cblas.h.
@@ -67,18 +66,13 @@ def _call_dgemm(context, builder, signature, arguments):
 
 
 @inner
-def factor_panel(
-    address, work, top, first, stop, panel, lower, inverse, order, pivots, memory, base, small,
-    prime, reciprocal,
-):  # fmt: skip
-    """Load ``work[top:, first:stop]`` transposed, eliminate these columns, return the number of pivots.
+def factor_panel(address, panel, lower, inverse, order, pivots, memory, base, small, prime, reciprocal):
+    """Eliminate the columns of a panel, return the number of pivots.
 
     Parameters
     ----------
     address
         Where ``cblas_dgemm`` is.
-    work
-        float32, C-contiguous.
     panel, lower, inverse, order, pivots
         As for ``blocked_field.factor_base``.
     memory
@@ -96,7 +90,6 @@ def factor_panel(
     products of several segments before they are reduced, which ``blocked_field`` allows.
     """
     width = panel.shape[0]
-    _load_transposed(work, top, first, panel)
     for k in range(width):
         for j in range(width):
             inverse[k, j] = 0.0
@@ -133,32 +126,33 @@ def factor_panel(
 
 @inner
 def update_columns(
-    address, work, top, first, stop, to, source, lower, inverse, rank, keep, memory, height, prime, reciprocal
-):
-    """Apply the pivots of a panel to columns ``first .. stop-1`` of ``work[top:]``.
+    address, work, place, stride, width, to, source, lower, inverse, rank, keep, memory, height,
+    prime, reciprocal,
+):  # fmt: skip
+    """Apply the pivots of a panel to a cell of ``width`` columns.
 
     Parameters
     ----------
     work
-        float32, C-contiguous.
+        float32, one-dimensional: row ``i`` of the cell, counted from the panel's first,
+        begins at ``place + i * stride``.
     to, source
-        Rows, from ``top`` on, that the panel moved, and where they were.
+        Rows that the panel moved, and where they were.
     lower, inverse, rank
         Of the panel.
     keep
         Whether the rows of the pivots are wanted.
     memory
-        float64, ``(2 * rank + max(height, len(to))) * (stop - first)``.
+        float64, ``(2 * rank + max(height, len(to))) * width``.
     height
         Rows of a product formed and reduced at a time.
     """
-    width = stop - first
-    _move_rows(work, top, first, stop, to, source, memory)
+    _move_rows(work, place, stride, width, to, source, memory)
     size = rank * width
     known = memory[:size].reshape(rank, width)
     pivot_rows = memory[size : 2 * size].reshape(rank, width)
     for k in range(rank):
-        copy_row(known[k], work[top + k, first:stop])
+        copy_row(known[k], work[place + k * stride : place + k * stride + width])
     for i in range(0, rank, _TRIANGLE_STEP):
         j = min(i + _TRIANGLE_STEP, rank)
         _dgemm(
@@ -168,7 +162,7 @@ def update_columns(
     for k in range(rank):
         reduce_row(pivot_rows[k], prime, reciprocal)
         if keep:
-            copy_row(work[top + k, first:stop], pivot_rows[k])
+            copy_row(work[place + k * stride : place + k * stride + width], pivot_rows[k])
     rows = lower.shape[1] - rank
     for start in range(0, rows, height):
         count = min(height, rows - start)
@@ -177,7 +171,18 @@ def update_columns(
             address, _TRANSPOSED, _PLAIN, count, width, rank,
             1.0, lower[:, rank + start :], lower.shape[1], pivot_rows, width, 0.0, product, width,
         )  # fmt: skip
-        subtract_reduced(work, top + rank + start, first, product, prime, reciprocal)
+        _subtract_reduced(work, place + (rank + start) * stride, stride, product, prime, reciprocal)
+
+
+@inner
+def _subtract_reduced(work, place, stride, product, prime, reciprocal):
+    """Subtract a product from rows of a cell, and reduce."""
+    for i in range(product.shape[0]):
+        others = product[i]
+        values = work[place + i * stride : place + i * stride + others.shape[0]]
+        for j in range(values.shape[0]):
+            v = values[j] - others[j]
+            values[j] = v - np.rint(v * reciprocal) * prime
 
 
 @inner
@@ -312,26 +317,29 @@ def _merge(address, lower, inverse, starts, segments, memory, prime, reciprocal)
 
 
 @inner
-def _load_transposed(work, top, first, panel):
-    """Copy a block transposed: eight rows at a time, so that both sides use whole cache lines."""
+def load_transposed(work, place, stride, panel):
+    """Copy a cell transposed: eight rows at a time, so that both sides use whole cache lines."""
     width, rows = panel.shape
     whole = rows // 8 * 8
     for i in range(0, whole, 8):
-        a, b, c, d = work[top + i], work[top + i + 1], work[top + i + 2], work[top + i + 3]
-        e, f, g, h = work[top + i + 4], work[top + i + 5], work[top + i + 6], work[top + i + 7]
+        at = place + i * stride
+        a, b, c, d = work[at:], work[at + stride :], work[at + 2 * stride :], work[at + 3 * stride :]
+        at += 4 * stride
+        e, f, g, h = work[at:], work[at + stride :], work[at + 2 * stride :], work[at + 3 * stride :]
         for j in range(width):
-            piece, k = panel[j, i : i + 8], first + j
-            piece[0], piece[1], piece[2], piece[3] = a[k], b[k], c[k], d[k]
-            piece[4], piece[5], piece[6], piece[7] = e[k], f[k], g[k], h[k]
+            piece = panel[j, i : i + 8]
+            piece[0], piece[1], piece[2], piece[3] = a[j], b[j], c[j], d[j]
+            piece[4], piece[5], piece[6], piece[7] = e[j], f[j], g[j], h[j]
     for i in range(whole, rows):
         for j in range(width):
-            panel[j, i] = work[top + i, first + j]
+            panel[j, i] = work[place + i * stride + j]
 
 
 @inner
-def _move_rows(work, top, first, stop, to, source, memory):
-    width = stop - first
+def _move_rows(work, place, stride, width, to, source, memory):
     for i in range(to.shape[0]):
-        copy_row(memory[i * width : (i + 1) * width], work[top + source[i], first:stop])
+        at = place + source[i] * stride
+        copy_row(memory[i * width : (i + 1) * width], work[at : at + width])
     for i in range(to.shape[0]):
-        copy_row(work[top + to[i], first:stop], memory[i * width : (i + 1) * width])
+        at = place + to[i] * stride
+        copy_row(work[at : at + width], memory[i * width : (i + 1) * width])

@@ -205,22 +205,22 @@ def _unit_upper_inverse(strict: np.ndarray, field: Field) -> np.ndarray:
 
 def working_array(
     matrix: np.ndarray, arithmetic: Arithmetic, overwrite: bool = False
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return a C-contiguous float32 array for the centred residues of ``matrix``, and its source.
+) -> tuple[np.ndarray, bool]:
+    """Return a C-contiguous float32 array with the residues of ``matrix``, and whether it may be destroyed.
 
-    The source is ``None`` if the array is filled; otherwise ``eliminate_compiled`` fills it from there.
+    If so, the residues are centred; if not, the array is ``matrix`` itself, for ``eliminate_compiled``.
     """
     flags = matrix.flags
     plain = matrix.dtype == np.float32 and flags.c_contiguous and flags.writeable and flags.aligned
     if overwrite and plain:
         centred_into(matrix, matrix, arithmetic.field.prime)
-        return matrix, None
-    work = arithmetic.arena.array(matrix.shape, np.float32)
+        return matrix, True
     if plain and arithmetic.kernels.direct is not None:
-        return work, matrix
+        return matrix, False
+    work = arithmetic.arena.array(matrix.shape, np.float32)
     if not (plain and _copied(matrix, work, arithmetic)):
         centred_into(work, matrix, arithmetic.field.prime)
-    return work, None
+    return work, True
 
 
 def _copied(matrix: np.ndarray, work: np.ndarray, arithmetic: Arithmetic) -> bool:

@@ -120,11 +120,9 @@ def _try_out(kernels: Kernels) -> None:
     with Arena.lend() as arena:
         workers = Workers(1, 1, arena)
         try:
-            source = np.array([[1, 1, 0], [1, 1, 1]], dtype=np.float32)
+            matrix = np.array([[1, 1, 0], [1, 1, 1]], dtype=np.float32)
             arithmetic = Arithmetic(Field(3), kernels, workers, arena)
-            state = CompiledElimination(
-                np.empty_like(source), source, 3, arithmetic, BlockSizes(2, 2, 2, None), False
-            )
+            state = CompiledElimination(matrix, False, 3, arithmetic, BlockSizes(2, 2, 2, None), False)
             state.run()
             state.help_once()
         finally:
@@ -178,12 +176,14 @@ class BlockedElimination(AbstractLinearAlgebra):
 
     Notes
     -----
-    Memory for an ``m x n`` matrix, beside the input: ``4 m n`` bytes, plus
-    ``32 m b`` bytes for blocks of ``b = 256`` columns, plus at most 6 MB for
-    each thread, plus 16 MB kept for the next call. With ``overwrite=True`` a C-contiguous float32 matrix is
-    destroyed instead of copied, which leaves only the blocks: 44 MB for a
-    5408 x 9963 matrix of 216 MB. ``nullspace`` and ``solve`` need the
-    triangle of the pivot columns and the result on top.
+    Memory for an ``m x n`` matrix, beside the input: ``4 m n`` bytes (``n``
+    rounded up to a multiple of 64), plus
+    ``56 m b`` bytes for blocks of ``b = 256`` columns (``32 m b`` on one thread),
+    plus at most 6 MB for each thread, plus 32 MB kept for the next call. With
+    ``overwrite=True`` a C-contiguous float32 matrix is destroyed instead of
+    copied, which leaves only the blocks: 78 MB for a 5408 x 9963 matrix of 216 MB.
+    ``nullspace`` and ``solve`` need the triangle of the pivot columns and the
+    result on top.
 
     Methods may be called from several threads at a time. While one runs, BLAS
     is limited to one thread in the whole process. Ctrl-C is answered between
@@ -228,8 +228,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         """Return the rank of ``matrix`` over GF(``prime``); see the class for memory and ``overwrite``."""
         p, array = self._checked_prime(prime), checked_array(matrix)
         with self._arithmetic(p, array.shape) as arithmetic:
-            work, source = working_array(array, arithmetic, overwrite)
-            return self._eliminate(work, array.shape[1], arithmetic, source=source).rank
+            work, owned = working_array(array, arithmetic, overwrite)
+            return self._eliminate(work, array.shape[1], arithmetic, owned=owned).rank
 
     def rank_profile(self, matrix: np.ndarray, prime: int, *, overwrite: bool = False) -> RankProfile:
         """Return rank, row and column rank profile over GF(``prime``), from one elimination.
@@ -238,8 +238,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         """
         p, array = self._checked_prime(prime), checked_array(matrix)
         with self._arithmetic(p, array.shape) as arithmetic:
-            work, source = working_array(array, arithmetic, overwrite)
-            return self._eliminate(work, array.shape[1], arithmetic, source=source).profile
+            work, owned = working_array(array, arithmetic, overwrite)
+            return self._eliminate(work, array.shape[1], arithmetic, owned=owned).profile
 
     def minor(self, matrix: np.ndarray, prime: int, *, overwrite: bool = False) -> Minor:
         """Return the rank profiles with the determinant of the minor on them, from one elimination.
@@ -248,8 +248,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         """
         p, array = self._checked_prime(prime), checked_array(matrix)
         with self._arithmetic(p, array.shape) as arithmetic:
-            work, source = working_array(array, arithmetic, overwrite)
-            echelon = self._eliminate(work, array.shape[1], arithmetic, source=source)
+            work, owned = working_array(array, arithmetic, overwrite)
+            echelon = self._eliminate(work, array.shape[1], arithmetic, owned=owned)
         return Minor(echelon.profile, echelon.minor_determinant(p))
 
     def determinant(self, matrix: np.ndarray, prime: int) -> int:
@@ -266,8 +266,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         p, array = self._checked_prime(prime), checked_array(matrix)
         columns = array.shape[1]
         with self._arithmetic(p, array.shape) as arithmetic:
-            work, source = working_array(array, arithmetic)
-            echelon = self._eliminate(work, columns, arithmetic, echelon=True, source=source)
+            work, owned = working_array(array, arithmetic)
+            echelon = self._eliminate(work, columns, arithmetic, echelon=True, owned=owned)
             free = np.setdiff1d(np.arange(columns), echelon.columns)
             dependent = self._back_substitute(echelon, free, arithmetic)
         basis = np.zeros((columns, free.size), dtype=np.int64)
@@ -334,12 +334,12 @@ class BlockedElimination(AbstractLinearAlgebra):
         width: int,
         arithmetic: Arithmetic,
         echelon: bool = False,
-        source: np.ndarray | None = None,
+        owned: bool = True,
     ) -> Echelon:
         sizes = self._block_sizes(arithmetic.field)
         if arithmetic.kernels.direct is None:
             return eliminate(work, width, arithmetic, sizes, echelon)
-        return eliminate_compiled(work, source, width, arithmetic, sizes, echelon)
+        return eliminate_compiled(work, owned, width, arithmetic, sizes, echelon)
 
     def _back_substitute(self, echelon: Echelon, columns: np.ndarray, arithmetic: Arithmetic) -> np.ndarray:
         """Return ``T^-1 R`` as int64: ``T`` the triangle of the pivot columns, ``R`` these columns."""

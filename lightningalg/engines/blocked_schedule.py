@@ -8,6 +8,10 @@ the panels in turn, as early as it can: while others still apply the last panels
 brings the cells of the next panel up to date itself. A thread without anything
 better to do takes the cell that is furthest behind, the leftmost of these.
 
+Two cores may have no cache in common, and a virtual machine is moved while it runs. What
+one of them has read, the other then writes at 50 ns a cache line. Hence cells are stored
+apart (``blocked_compiled``), and helpers read copies of what the leader writes again.
+
 Numbers are read and changed by atomic instructions only, of orders *acquire* and
 *release* at least: who sees a number also sees everything written before it was stored.
 
@@ -25,7 +29,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from lightningalg.engines.blocked_direct import factor_panel, update_columns
+from lightningalg.engines.blocked_direct import factor_panel, load_transposed, update_columns
 from lightningalg.engines.blocked_kernels import inner, jit
 from lightningalg.engines.blocked_state import BAD, INSIDE, NEXT, OVER, PUBLISHED, RANK
 
@@ -89,6 +93,37 @@ def _call(context, address):
     return types.void(types.int64), generate
 
 
+@intrinsic
+def _stream_eight(context, target, source, place):
+    """Copy eight float64 numbers past the caches; both arrays begin with a cache line."""
+
+    def generate(context, builder, signature, arguments):
+        vector = ir.VectorType(ir.DoubleType(), 8).as_pointer()
+        to, where = (
+            builder.bitcast(
+                builder.gep(context.make_array(kind)(context, builder, value).data, [arguments[2]]), vector
+            )
+            for kind, value in zip(signature.args[:2], arguments[:2], strict=True)
+        )
+        store = builder.store(builder.load(where, align=64), to, align=64)
+        mark = builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)])
+        store.set_metadata("nontemporal", mark)
+        return context.get_dummy_value()
+
+    return types.void(target, source, types.int64), generate
+
+
+@intrinsic
+def _fence(context):
+    """Let no store before this be seen after a store behind it, streamed ones included."""
+
+    def generate(context, builder, signature, arguments):
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
 def _pointer(context, builder, signature, arguments):
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
     place = context.cast(builder, arguments[1], signature.args[1], types.int64)
@@ -116,7 +151,7 @@ def lead(state, budget):
     Returns whether there is more to do. If not, no helper is at work any more: one that comes late,
     after ``OVER`` was set, leaves without having touched anything.
     """
-    cells, shared, leader, height = state.cells, state.shared, state.leader, state.work.shape[0]
+    cells, shared, leader, height = state.cells, state.shared, state.leader, state.height
     me, one, all_of_them = np.int64(0), np.int64(1), np.int64(_FACTORED)  # literals would compile all again
     slots = state.about.shape[0]
     spent = 0.0
@@ -215,15 +250,17 @@ def _advance(state, cell, thread, panels):
     """Copy a claimed cell from the input or apply panels, and release it; return the work done."""
     number = _load(state.cells, cell) - 1
     published = _load(state.shared, PUBLISHED)
-    first, stop = state.borders[cell], state.borders[cell + 1]
     spent = 0.0
     if number < 0:
-        if not _copy_columns(state.work, state.source, first, stop, state.half):
+        first, stop = state.borders[cell], state.borders[cell + 1]
+        if not _copy_columns(
+            state.work, state.offsets[cell], state.stride, state.source, first, stop, state.half
+        ):
             _store(state.shared, BAD, 1)
             _store(state.shared, OVER, 1)
         number = 0
     while number < 2 * published and panels > 0:
-        spent += _apply_panel(state, number // 2, first, stop, thread)
+        spent += _apply_panel(state, number // 2, cell, thread)
         number += 2
         panels -= 1
     _store(state.cells, cell, number)
@@ -231,29 +268,34 @@ def _advance(state, cell, thread, panels):
 
 
 @inner
-def _apply_panel(state, panel, first, stop, thread):
+def _apply_panel(state, panel, cell, thread):
     slot = panel % state.about.shape[0]
     rank, top, moved = state.about[slot, 0], state.about[slot, 1], state.about[slot, 2]
-    rows, width = state.work.shape[0] - top, state.inverse.shape[1]
-    lower = state.lower[slot, : width * rows].reshape(width, rows)
-    height = min(max(state.plan.small // ((stop - first) * rank) // 8 * 8, 16), state.plan.tallest)
+    rows, width = state.height - top, state.inverse.shape[1]
+    columns, place = state.borders[cell + 1] - state.borders[cell], state.offsets[cell] + top * state.stride
+    all_lower, inverses = state.lower, state.inverse
+    if thread > 0:
+        all_lower, inverses = state.lower_copies, state.inverse_copies
+    lower, inverse = all_lower[slot, : width * rows].reshape(width, rows), inverses[slot]
+    height = min(max(state.plan.small // (columns * rank) // 8 * 8, 16), state.plan.tallest)
     update_columns(
-        state.dgemm, state.work, top, first, stop, state.moves[slot, 0, :moved], state.moves[slot, 1, :moved],
-        lower, state.inverse[slot], rank, state.plan.keep, state.scratch[thread], height,
+        state.dgemm, state.work, place, state.stride, columns,
+        state.moves[slot, 0, :moved], state.moves[slot, 1, :moved],
+        lower, inverse, rank, state.plan.keep, state.scratch[thread], height,
         state.prime, state.reciprocal,
     )  # fmt: skip
-    return float(rank) * rows * (stop - first)
+    return float(rank) * rows * columns
 
 
 @inner
 def _factor(state, count):
     """Factor the next panel, publish it if it has pivots, and return the work done."""
-    cell, top, work = state.leader[NEXT], state.leader[RANK], state.work
-    first, stop, rows = state.borders[cell], state.borders[cell + count], work.shape[0] - top
+    cell, top = state.leader[NEXT], state.leader[RANK]
+    first, stop, rows = state.borders[cell], state.borders[cell + count], state.height - top
     state.leader[NEXT] = cell + count
     for i in range(cell, cell + count):
         _store(state.cells, i, _FACTORED)
-    if not _has_nonzero(work, top, first, stop):
+    if not _has_nonzero(state, top, cell, cell + count):
         return float(rows) * (stop - first)
     published = _load(state.shared, PUBLISHED)
     slot, width = published % state.about.shape[0], stop - first
@@ -264,21 +306,41 @@ def _factor(state, count):
     for i in range(rows):
         before[i] = order[i]
     pivots = state.pivots[top:]
+    for i in range(cell, cell + count):
+        part = panel[state.borders[i] - first : state.borders[i + 1] - first]
+        load_transposed(state.work, state.offsets[i] + top * state.stride, state.stride, part)
     new = factor_panel(
-        state.dgemm, work, top, first, stop, panel, lower, state.inverse[slot], order, pivots, state.square,
+        state.dgemm, panel, lower, state.inverse[slot], order, pivots, state.square,
         state.plan.base, state.plan.small, state.prime, state.reciprocal,
     )  # fmt: skip
     for k in range(new):
         state.values[top + k] = panel[pivots[k], k]
         pivots[k] += first
     if state.plan.keep:
-        _store_panel(work, top, first, panel, new)
+        for i in range(cell, cell + count):
+            part = panel[state.borders[i] - first : state.borders[i + 1] - first]
+            _store_panel(state.work, state.offsets[i] + top * state.stride, state.stride, part, new)
     moved = _note_moves(before, order, places, state.moves[slot])
     state.about[slot, 0], state.about[slot, 1], state.about[slot, 2] = new, top, moved
     state.leader[RANK] = top + new
     if new:
+        if state.scratch.shape[0] > 1:
+            _stream(state.lower_copies[slot], state.lower[slot], new * rows)
+            _stream(state.inverse_copies[slot].reshape(-1), state.inverse[slot].reshape(-1), new * widest)
+            _fence()
         _store(state.shared, PUBLISHED, published + 1)
     return float(rows) * width * width
+
+
+@inner
+def _stream(target, source, count):
+    """Copy ``count`` numbers, and up to seven more, for other threads to read.
+
+    What others have read is slow to write: where they have another cache, 50 ns a line. Stores
+    past the caches cost 3 ns, and the leader's own copy stays its own.
+    """
+    for i in range(0, count, 8):
+        _stream_eight(target, source, i)
 
 
 @inner
@@ -295,30 +357,34 @@ def _note_moves(before, after, places, moves):
 
 
 @inner
-def _store_panel(work, top, first, panel, rank):
-    """Write the pivots' rows of a panel into the echelon form, zeros below."""
+def _store_panel(work, place, stride, panel, rank):
+    """Write the pivots' rows of a panel, or of one of its cells, into the echelon form, zeros below."""
     for i in range(panel.shape[1]):
+        row = work[place + i * stride : place + i * stride + panel.shape[0]]
         for j in range(panel.shape[0]):
-            work[top + i, first + j] = panel[j, i] if i < rank else 0.0
+            row[j] = panel[j, i] if i < rank else 0.0
 
 
 @inner
-def _has_nonzero(work, top, first, stop):
-    for i in range(top, work.shape[0]):
-        found = 0
-        for j in range(first, stop):
-            found += work[i, j] != 0.0
-        if found:
-            return True
+def _has_nonzero(state, top, first, stop):
+    """Tell whether cells have a non-zero entry: mostly the first row of the first decides."""
+    for cell in range(first, stop):
+        place, width = state.offsets[cell], state.borders[cell + 1] - state.borders[cell]
+        for i in range(top, state.height):
+            row, found = state.work[place + i * state.stride : place + i * state.stride + width], 0
+            for j in range(width):
+                found += row[j] != 0.0
+            if found:
+                return True
     return False
 
 
 @inner
-def _copy_columns(work, source, first, stop, half):
+def _copy_columns(work, place, stride, source, first, stop, half):
     """Copy columns; return whether all entries are integers of size at most ``half``."""
     bad = 0
     for i in range(source.shape[0]):
-        row, out = source[i, first:stop], work[i, first:stop]
+        row, out = source[i, first:stop], work[place + i * stride : place + i * stride + stop - first]
         for j in range(row.shape[0]):  # NaN fails both comparisons
             v = row[j]
             out[j] = v

@@ -33,8 +33,11 @@ class State(NamedTuple):
     """Everything about one elimination."""
 
     plan: Plan
-    work: np.ndarray  # float32 (rows, columns)
-    source: np.ndarray  # the same, the input; ``work`` itself if it was copied before
+    work: np.ndarray  # float32, one-dimensional: row i of a cell is at its offset + i * stride
+    height: int  # rows
+    stride: int
+    offsets: np.ndarray  # int64
+    source: np.ndarray  # float32 (rows, columns), the input; ``work`` itself if it was copied before
     borders: np.ndarray  # int64: columns where cells begin, and the end of the last
     cells: np.ndarray  # int64: the number of each cell, see ``blocked_schedule``
     shared: np.ndarray  # int64: panels published, over or not, an entry is no residue, helpers at work
@@ -47,6 +50,8 @@ class State(NamedTuple):
     places: np.ndarray  # int64 (2, rows): more of it
     lower: np.ndarray  # float64 (slots, width * rows): multipliers of the last panels
     inverse: np.ndarray  # float64 (slots, width, width): of their triangles
+    lower_copies: np.ndarray  # the same for the helpers, which read nothing that the leader writes again
+    inverse_copies: np.ndarray
     moves: np.ndarray  # int64 (slots, 2, 2 * width): the rows they moved, and where these were
     about: np.ndarray  # int64 (slots, 3): rank, rows above, number of moves
     scratch: np.ndarray  # float64 (threads, size)

@@ -22,8 +22,8 @@ _DGEMM_NAMES = ("scipy_cblas_dgemm64_", "cblas_dgemm64_")
 
 _GONE = SystemExit()  # what a helper says last
 
-# Memory kept between calls; matrices with about 1000 rows and columns fit.
-_ARENA_BYTES = 2**24
+# Memory kept between calls; matrices with about 1600 rows and columns fit.
+_ARENA_BYTES = 2**25
 
 
 class BlasLimit:
@@ -105,8 +105,7 @@ class Arena:
     """
 
     def __init__(self) -> None:
-        memory = np.empty(_ARENA_BYTES + 64, dtype=np.uint8)  # costs nothing until it is touched
-        self._memory = memory[-memory.ctypes.data % 64 :][:_ARENA_BYTES]
+        self._memory = _aligned(_ARENA_BYTES)  # costs nothing until it is touched
         self._used = 0
 
     def array(self, shape: tuple[int, ...], dtype: type = np.float64) -> np.ndarray:
@@ -114,9 +113,11 @@ class Arena:
         count = math.prod(shape) * np.dtype(dtype).itemsize
         start = -(-self._used // 64) * 64  # cache lines
         if start + count > _ARENA_BYTES:
-            return np.empty(shape, dtype=dtype)
-        self._used = start + count
-        return self._memory[start : self._used].view(dtype).reshape(shape)
+            memory = _aligned(count)
+        else:
+            self._used = start + count
+            memory = self._memory[start : self._used]
+        return memory.view(dtype).reshape(shape)
 
     @staticmethod
     @contextmanager
@@ -132,6 +133,12 @@ class Arena:
 
 
 _FREE_ARENAS: list[Arena] = []
+
+
+def _aligned(count: int) -> np.ndarray:
+    """Return so many uninitialised bytes that begin with a cache line."""
+    memory = np.empty(count + 64, dtype=np.uint8)
+    return memory[-memory.ctypes.data % 64 :][:count]
 
 
 @lru_cache(maxsize=1)
@@ -186,7 +193,7 @@ class Workers:
         # Futures of an executor cost twice the time of these two, at every panel.
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._ended: SimpleQueue[BaseException | None] = SimpleQueue()
-        self._unused = list(arena.array((threads, scratch)))
+        self._arena, self._scratch_size, self._lock = arena, scratch, threading.Lock()
         self._scratch = threading.local()
         self._sharing = False
 
@@ -250,7 +257,8 @@ class Workers:
         """Return ``count`` uninitialised float64 numbers of the calling thread."""
         memory = getattr(self._scratch, "memory", None)
         if memory is None:
-            memory = self._scratch.memory = self._unused.pop()
+            with self._lock:
+                memory = self._scratch.memory = self._arena.array((self._scratch_size,))
         return memory[:count]
 
     def close(self) -> None:

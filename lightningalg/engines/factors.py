@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import flint
 
+from lightningalg.engines.flint_rings import terms_of
 from lightningalg.engines.monomials import Polynomial
 from lightningalg.errors import EngineAnswerError
 
@@ -22,6 +21,7 @@ def irreducible_factors(polynomial: Polynomial) -> list[tuple[Polynomial, int]]:
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> len(irreducible_factors({(2, 0): Fraction(1), (0, 2): Fraction(-1)}))
     2
     >>> irreducible_factors({(2,): Fraction(1), (0,): Fraction(1)})
@@ -36,11 +36,4 @@ def irreducible_factors(polynomial: Polynomial) -> list[tuple[Polynomial, int]]:
         product *= factor**power
     if product != given:
         raise EngineAnswerError("flint gave factors of another polynomial")
-    return [(_plain(factor), int(power)) for factor, power in factors]
-
-
-def _plain(polynomial: flint.fmpq_mpoly) -> Polynomial:
-    return {
-        tuple(int(e) for e in exponents): Fraction(int(c.p), int(c.q))
-        for exponents, c in polynomial.to_dict().items()
-    }
+    return [(terms_of(factor), int(power)) for factor, power in factors]

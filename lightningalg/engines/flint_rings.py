@@ -176,6 +176,26 @@ class PolynomialRing(AbstractRing):
         return self.context.from_dict({e: rational(c) for e, c in terms.items() if rational(c) != 0})
 
 
+def terms_of(polynomial: flint.fmpq_mpoly) -> dict[tuple[int, ...], Fraction]:
+    """Return a polynomial over QQ as plain data: coefficients by exponents.
+
+    Parameters
+    ----------
+    polynomial
+        Of a `PolynomialRing`.
+
+    Examples
+    --------
+    >>> x, y = PolynomialRing(["x", "y"]).generators
+    >>> terms_of(x * y - 2)
+    {(1, 1): Fraction(1, 1), (0, 0): Fraction(-2, 1)}
+    """
+    return {
+        tuple(int(e) for e in exponents): Fraction(int(c.p), int(c.q))
+        for exponents, c in polynomial.to_dict().items()
+    }
+
+
 def rational_rank(rows: Sequence[Sequence[object]]) -> int:
     """Return the exact rank over QQ of a matrix of rationals.
 

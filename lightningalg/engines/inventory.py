@@ -15,11 +15,11 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, distribution, version
-from pathlib import Path
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from lightningalg.errors import EngineError, EngineMissingError, UnsupportedError, install_command, shown
+from lightningalg.engines.programs import SETTINGS, find_program
+from lightningalg.errors import EngineError, EngineMissingError, UnsupportedError, install_command
 
 _TIMEOUT = 30.0
 _MAX_OUTPUT = 2**20
@@ -126,39 +126,6 @@ def _try_flint() -> bool:
     return flint.nmod_mat(2, 2, [1, 2, 3, 4], 7).rank() == 2
 
 
-#: environment variables that name an engine's program
-SETTINGS = {"Singular": "LIGHTNINGALG_SINGULAR", "msolve": "LIGHTNINGALG_MSOLVE", "M2": "LIGHTNINGALG_M2"}
-
-
-def find_program(name: str, package: str) -> Path | None:
-    """Return the path of an engine: from its setting, else from its wheel if installed, else from ``PATH``.
-
-    Raises
-    ------
-    EngineMissingError
-        If the setting (an environment variable) does not name an executable file.
-    """
-    chosen = os.environ.get(SETTINGS.get(name, ""))
-    if chosen:
-        path = Path(chosen).absolute()
-        if not (path.is_file() and os.access(path, os.X_OK)):
-            raise EngineMissingError(
-                f"{SETTINGS[name]} is {shown(chosen, 200)!r}: this is no executable file"
-            )
-        return path
-    try:
-        files = distribution(package).files or []
-    except PackageNotFoundError:
-        files = []
-    for entry in files:
-        if str(entry).endswith(f"sage_wheels/bin/{name}"):
-            located = Path(str(entry.locate()))
-            if located.is_file():
-                return located
-    found = shutil.which(name)
-    return Path(found).absolute() if found else None
-
-
 def _program(name: str, package: str, purpose: str, engine: str) -> Part:
     try:
         path = find_program(name, package)
@@ -221,11 +188,6 @@ def _tried(name: str) -> tuple[str | None, str]:
         return engine.version() or "?", ""
     except (EngineError, UnsupportedError) as error:
         return None, str(error)
-
-
-def _try_engine(name: str) -> Callable[[Path], str | None]:
-    """Return a test of an engine: its version, or ``None``."""
-    return lambda path: _tried(name)[0]
 
 
 #: what the proofs load

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lightningalg.engines import child_process
 from lightningalg.engines.base import AbstractIdealEngine
 from lightningalg.engines.ideal_data import Derivation, Ideal
 from lightningalg.engines.monomials import MonomialOrder, Polynomial
-from lightningalg.engines.polynomial_text import names, pairs_of, read, write
+from lightningalg.engines.polynomial_text import names, pairs_of, write
+from lightningalg.engines.program_answers import basis_with_cofactors, blocks, polynomials
 from lightningalg.engines.programs import require_engine
-from lightningalg.errors import EngineAnswerError, shown
 
 _ORDERS = {"degrevlex": "GRevLex", "deglex": "GLex", "lex": "Lex"}
 _LARGEST_PRIME = 2**31 - 1
@@ -38,7 +36,8 @@ class Macaulay2Ideals(AbstractIdealEngine):
         return child_process.first_line(finished.output)
 
     def raw_basis(self, ideal: Ideal, order: MonomialOrder) -> list[Polynomial]:
-        return self._polynomials(self._ask(ideal, order, "showIdeal ideal gens gb I;"), ideal)
+        lines = self._ask(ideal, order, "showIdeal ideal gens gb I;")
+        return polynomials(lines, ideal, self.name)
 
     def raw_derivation(self, ideal: Ideal, order: MonomialOrder) -> tuple[list[Polynomial], Derivation]:
         body = (
@@ -46,16 +45,7 @@ class Macaulay2Ideals(AbstractIdealEngine):
             ' scan(#g, k -> (print "element"; print toString g#k; scan(numRows C, j -> if C_(j,k) != 0 then '
             '(print concatenate(toString j, " ", toString C_(j,k))))));'
         )
-        used = [k for k, f in enumerate(ideal.generators) if f]
-        basis: list[Polynomial] = []
-        steps: list[tuple[tuple[int, Polynomial], ...]] = []
-        for block in _blocks(self._ask(ideal, order, body), "element"):
-            if not block:
-                raise EngineAnswerError("macaulay2 printed an element without its polynomial")
-            basis.append(self._read(block[0], ideal))
-            steps.append(tuple(self._cofactor(line, ideal, used) for line in block[1:]))
-        count = len(ideal.generators)
-        return basis, Derivation(tuple(steps), tuple(range(count, count + len(steps))))
+        return basis_with_cofactors(self._ask(ideal, order, body), ideal, self.name)
 
     def raw_minimal_primes(self, ideal: Ideal) -> list[list[Polynomial]]:
         return self._ideals(ideal, 'scan(decompose I, P -> (print "ideal"; showIdeal P));')
@@ -68,22 +58,12 @@ class Macaulay2Ideals(AbstractIdealEngine):
         return pairs_of(self._ideals(ideal, body), self.name)
 
     def raw_radical(self, ideal: Ideal) -> list[Polynomial]:
-        return self._polynomials(self._ask(ideal, _plain(ideal), "showIdeal radical I;"), ideal)
+        lines = self._ask(ideal, _plain(ideal), "showIdeal radical I;")
+        return polynomials(lines, ideal, self.name)
 
     def _ideals(self, ideal: Ideal, body: str) -> list[list[Polynomial]]:
-        return [self._polynomials(b, ideal) for b in _blocks(self._ask(ideal, _plain(ideal), body), "ideal")]
-
-    def _polynomials(self, lines: Sequence[str], ideal: Ideal) -> list[Polynomial]:
-        return [self._read(line, ideal) for line in lines]
-
-    def _read(self, line: str, ideal: Ideal) -> Polynomial:
-        return read(line, ideal.variables, ideal.characteristic, self.name)
-
-    def _cofactor(self, line: str, ideal: Ideal, used: Sequence[int]) -> tuple[int, Polynomial]:
-        row, _, text = line.partition(" ")
-        if not row.isdecimal() or len(row) > 9 or int(row) >= len(used):
-            raise EngineAnswerError(f"macaulay2 printed {shown(line, 80)!r} for a cofactor")
-        return used[int(row)], self._read(text, ideal)
+        lines = self._ask(ideal, _plain(ideal), body)
+        return [polynomials(block, ideal, self.name) for block in blocks(lines, "ideal", self.name)]
 
     def _ask(self, ideal: Ideal, order: MonomialOrder, body: str) -> list[str]:
         finished = child_process.run(
@@ -117,15 +97,3 @@ def macaulay2_script(ideal: Ideal, order: MonomialOrder, body: str) -> str:
             'print "end answer";\n',
         ]
     )
-
-
-def _blocks(lines: Sequence[str], mark: str) -> list[list[str]]:
-    blocks: list[list[str]] = []
-    for line in lines:
-        if line == mark:
-            blocks.append([])
-        elif blocks:
-            blocks[-1].append(line)
-        else:
-            raise EngineAnswerError(f"macaulay2 printed {shown(line, 80)!r} before the first {mark!r}")
-    return blocks

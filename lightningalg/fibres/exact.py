@@ -147,3 +147,8 @@ def capped_rank(rows: Rows) -> int:
     head = rows[i]
     flat = all(head[j] * value == row[j] * top for row in rows for value, top in zip(row, head, strict=True))
     return 1 if flat else 2
+
+
+def show(vector: Sequence[Fraction]) -> str:
+    """Return a vector as error messages show it."""
+    return "(" + ", ".join(str(value) for value in vector) + ")"

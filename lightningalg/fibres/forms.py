@@ -8,7 +8,16 @@ from fractions import Fraction
 from itertools import combinations
 from math import isqrt
 
-from lightningalg.fibres.exact import Rows, Vector, apply, dot, outer, rank, rank_one_factors
+from lightningalg.fibres.exact import (
+    Rows,
+    Vector,
+    apply,
+    dot,
+    outer,
+    rank,
+    rank_one_factors,
+    symmetric_part,
+)
 
 LINEAR, CONJUGATE, QUADRIC = "linear", "conjugate", "quadric"
 
@@ -61,6 +70,21 @@ def linear_factor(vector: Sequence[Fraction]) -> Factor:
     """Return a linear form, not 0, as a factor."""
     head = next(value for value in vector if value)
     return Factor(LINEAR, (tuple(value / head for value in vector),))
+
+
+def cofactor(form: Rows, v: Vector) -> Vector | None:
+    """Return u with ``form = (u v^T + v u^T) / 2``, if there is one.
+
+    Examples
+    --------
+    >>> one = Fraction(1)
+    >>> cofactor([[one, one / 2], [one / 2, 0 * one]], [one, 0 * one])
+    [Fraction(1, 1), Fraction(1, 1)]
+    """
+    p = next(i for i, value in enumerate(v) if value)
+    head = form[p][p] / v[p]
+    u = [(2 * value - head * entry) / v[p] for value, entry in zip(form[p], v, strict=True)]
+    return u if symmetric_part(outer(u, v)) == form else None
 
 
 def factors_of(matrix: Rows) -> list[tuple[Factor, int]]:

@@ -17,7 +17,7 @@ from lightningalg.fibres.blackbox import (
     direction,
     interpolation,
 )
-from lightningalg.fibres.exact import Rows, Vector, apply, dot, outer, product, rank, scaled, transpose
+from lightningalg.fibres.exact import Rows, Vector, apply, dot, outer, product, rank, scaled, show, transpose
 
 _RING = PolynomialRing(["t"])
 #: entries of base points and directions: on a line in general position no form vanishes at infinity
@@ -107,8 +107,8 @@ def _with_frame(box: BlackBox, frame: _Frame, layers: int) -> list[OneToken]:
         quotient = _exact_quotient(line, linear)
         if quotient is None:
             raise NotANetworkError(
-                f"on one token the outputs are no multiples of linear forms along x = {_show(frame.base)} "
-                f"+ t {_show(b)}"
+                f"on one token the outputs are no multiples of linear forms along x = {show(frame.base)} "
+                f"+ t {show(b)}"
             )
         return _digits(_squarefree(quotient), layers, frame.base, b)
 
@@ -124,7 +124,7 @@ def _scaled(box: BlackBox, frame: _Frame, L: Rows, forms: Sequence[Rows]) -> One
     position = next(i for i, entry in enumerate(wanted) if entry)
     if not found[position] or not value:
         raise NotANetworkError(
-            f"on one token no linear form and quadratic forms fit at x = {_show(frame.base)}"
+            f"on one token no linear form and quadratic forms fit at x = {show(frame.base)}"
         )
     return OneToken(scaled(L, wanted[position] / (found[position] * value)), tuple(forms))
 
@@ -214,11 +214,11 @@ def _power_product(parts: Sequence[tuple[Line, int]], level: int) -> Line:
 def _digits(parts: Sequence[tuple[Line, int]], layers: int, a: Vector, b: Vector) -> list[Line]:
     """Return the quadratic polynomials whose powers 3^(l-i) make the product, each with value 1 at t = 0."""
     if any(times >= 3**layers for _, times in parts):
-        raise NotANetworkError(f"a root of too high multiplicity along x = {_show(a)} + t {_show(b)}")
+        raise NotANetworkError(f"a root of too high multiplicity along x = {show(a)} + t {show(b)}")
     found = [_power_product(parts, level) for level in reversed(range(layers))]
     if any(len(line) > 3 for line in found):
         raise NotANetworkError(
-            f"multiplicities along x = {_show(a)} + t {_show(b)} are not those of a product of powers of "
+            f"multiplicities along x = {show(a)} + t {show(b)} are not those of a product of powers of "
             f"quadratic forms"
         )
     return [_normalised(line, 3) for line in found]
@@ -292,7 +292,7 @@ def _carried(
     expected = 2 if carries == layers else 4
     if len(last) != expected:
         raise NotANetworkError(
-            f"multiplicities along x = {_show(a)} + t {_show(b)} are not those of a linear form and "
+            f"multiplicities along x = {show(a)} + t {show(b)} are not those of a linear form and "
             f"quadratic forms"
         )
     if carries == layers:
@@ -358,7 +358,3 @@ def _symmetric(polynomial: Any, d: int) -> Rows:
         share = Fraction(int(value.p), int(value.q)) / (1 if i == j else 2)
         found[i][j] = found[j][i] = share
     return found
-
-
-def _show(vector: Vector) -> str:
-    return "(" + ", ".join(str(value) for value in vector) + ")"

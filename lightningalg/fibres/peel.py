@@ -19,7 +19,7 @@ from fractions import Fraction
 from lightningalg.engines.rational_matrices import rational_nullspace
 from lightningalg.fibres.blackbox import BlackBox, NotANetworkError, direction, interpolation
 from lightningalg.fibres.dominance import gram
-from lightningalg.fibres.exact import Rows, Vector, capped_rank, dot, proportional
+from lightningalg.fibres.exact import Rows, Vector, capped_rank, dot, proportional, show
 from lightningalg.fibres.series import Series, add, constant, inverse, multiply, power, scale, shift
 
 #: vectors x beyond the d + 1 that suffice in general
@@ -126,7 +126,7 @@ def layer_matrix(probes: list[Probe], level: int) -> list[Rows]:
             raise NotANetworkError(
                 f"layer {level + 1}: the second column of f([x, eps y]) does not vanish to the order "
                 f"3^{level} in eps "
-                f"behind the layers before, at x = {_show(probe.x)}, y = {_show(probe.y)}"
+                f"behind the layers before, at x = {show(probe.x)}, y = {show(probe.y)}"
             )
         if not probe.eta[start] or not probe.a[0]:
             continue
@@ -154,7 +154,3 @@ def normalised(rows: Rows) -> Rows:
     """Return the multiple whose first non-zero entry is 1."""
     head = next(value for row in rows for value in row if value)
     return [[value / head for value in row] for row in rows]
-
-
-def _show(vector: Vector) -> str:
-    return "(" + ", ".join(str(value) for value in vector) + ")"

@@ -24,6 +24,7 @@ from lightningalg.fibres.exact import (
     symmetric_part,
     transpose,
 )
+from lightningalg.fibres.forms import cofactor
 from lightningalg.fibres.inputs import extra_inputs
 from lightningalg.fibres.one_token import OneToken, one_token
 from lightningalg.fibres.peel import (
@@ -236,7 +237,7 @@ def _with_rank_one(
     j = len(M)
     found = []
     for candidate in one_token(box, layers):
-        k = _cofactor(candidate.forms[j], m)
+        k = cofactor(candidate.forms[j], m)
         if k is None or not _agrees(candidate, M):
             continue
         rank_one = outer(k, m)
@@ -260,14 +261,6 @@ def _rescaled(M: list[Rows], candidate: OneToken) -> list[Rows]:
         i, j = next((i, j) for i, row in enumerate(own) for j, value in enumerate(row) if value)
         found.append(scaled(matrix, form[i][j] / own[i][j]))
     return found
-
-
-def _cofactor(form: Rows, m: Vector) -> Vector | None:
-    """Return k with ``form = (k m^T + m k^T) / 2``, if there is one."""
-    p = next(i for i, value in enumerate(m) if value)
-    head = form[p][p] / m[p]
-    k = [(2 * value - head * entry) / m[p] for value, entry in zip(form[p], m, strict=True)]
-    return k if symmetric_part(outer(k, m)) == form else None
 
 
 def _show(X: Any) -> str:

@@ -21,7 +21,7 @@ from lightningalg.fibres.exact import (
     symmetric_part,
     transpose,
 )
-from lightningalg.fibres.forms import CONJUGATE, LINEAR, factors_of
+from lightningalg.fibres.forms import CONJUGATE, LINEAR, cofactor, factors_of
 from lightningalg.fibres.points import Architecture, VirtualPoint
 
 #: T[i][c]: symmetric matrix of the quadratic form x -> T_i(x, x; e_c)
@@ -134,24 +134,16 @@ def factor_tensor(tensor: Tensor, architecture: Architecture) -> VirtualPoint | 
 
 def _with_row(tensor: Tensor, i: int, v: Vector) -> tuple[Rows, Rows] | None:
     """Return (A, V) with row i of V equal to v, if there is one."""
-    columns = [_cofactor(form, v) for form in tensor[i]]
+    columns = [cofactor(form, v) for form in tensor[i]]
     if any(column is None for column in columns):
         return None
     A = transpose([column for column in columns if column is not None])
     c = next(c for c, column in enumerate(columns) if column and any(column))
-    rows = [_cofactor(tensor[r][c], [row[c] for row in A]) for r in range(len(tensor))]
+    rows = [cofactor(tensor[r][c], [row[c] for row in A]) for r in range(len(tensor))]
     if any(row is None for row in rows):
         return None
     V = [row for row in rows if row is not None]
     return (A, V) if tensor_of(A, V) == [list(line) for line in tensor] else None
-
-
-def _cofactor(form: Rows, v: Vector) -> Vector | None:
-    """Return u with ``form = (u v^T + v u^T) / 2``, if there is one."""
-    p = next(i for i, value in enumerate(v) if value)
-    head = form[p][p] / v[p]
-    u = [(2 * value - head * entry) / v[p] for value, entry in zip(form[p], v, strict=True)]
-    return u if symmetric_part(outer(u, v)) == form else None
 
 
 def _conjugate_pair(

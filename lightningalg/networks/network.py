@@ -2,83 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lightningalg.arguments import instance, listed, shown
 from lightningalg.errors import InputError, LightningAlgError, ShapeError
-from lightningalg.networks.base import AbstractLayer, positive_size
+from lightningalg.networks.base import positive_size
 from lightningalg.networks.layers import LAYER_TYPES
+from lightningalg.networks.node import INPUT, Node, ParameterBlock
+from lightningalg.networks.ordering import graph_of, ordered
 
 if TYPE_CHECKING:
     import networkx as nx
 
     from lightningalg.maps.polynomial_map import PolynomialMap
-
-INPUT = "input"
-MAX_LAYERS = 100_000
-_ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A layer at its place in the graph: its ``id`` and the ids of its inputs.
-
-    With ``weights`` it is *tied*: it has no parameters of its own but uses those of the layer with this id,
-    the *owner*, which is of the same type and sizes.
-    """
-
-    id: str
-    inputs: tuple[str, ...]
-    layer: AbstractLayer
-    weights: str | None = None
-
-    def __post_init__(self) -> None:
-        inputs = [self.inputs] if isinstance(self.inputs, str) else listed(self.inputs, "inputs", "ids")
-        object.__setattr__(self, "inputs", tuple(inputs))  # lists would neither hash nor compare
-        instance(self.layer, AbstractLayer, "layer", "a layer, such as Linear(2, 3)")
-        if not isinstance(self.id, str) or not _ID.fullmatch(self.id) or self.id == INPUT:
-            raise InputError(
-                f"layer id {shown(self.id, 80)!r}: accepted are 1 to 64 letters, digits, '_', '-', '.', "
-                f"starting with a letter, other than 'input'"
-            )
-        if self.weights is not None and not isinstance(self.weights, str):
-            raise InputError(f"{self}: weights are {shown(self.weights)}: accepted is the id of a layer")
-        built_in = LAYER_TYPES.get(self.layer.type_name)
-        if built_in is not None and type(self.layer) is not built_in:
-            raise InputError(
-                f"{self}: the class {type(self.layer).__name__} uses the name of a built-in type"
-            )
-
-    @property
-    def owner(self) -> str:
-        """The id of the layer whose parameters this one uses: its own, unless it is tied."""
-        return self.id if self.weights is None else self.weights
-
-    def __str__(self) -> str:
-        return f'layer "{self.id}" ({self.layer.type_name})'
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterBlock:
-    """One parameter matrix of a network and where its entries stand among all parameters."""
-
-    node: str
-    name: str
-    shape: tuple[int, int]
-    offset: int
-
-    @property
-    def size(self) -> int:
-        """Number of entries."""
-        return self.shape[0] * self.shape[1]
-
-    def index(self, row: int, column: int) -> int:
-        """Return the number of the entry ``(row, column)`` among all parameters of the network."""
-        return self.offset + row * self.shape[1] + column
 
 
 class Network:
@@ -118,7 +56,7 @@ class Network:
     def __init__(self, nodes: Iterable[Node], *, tokens: int = 2, width: int | None = None):
         self.tokens = positive_size(tokens, "tokens")
         given = nodes if isinstance(nodes, Iterator) else listed(nodes, "nodes", "Node")
-        self.nodes = _ordered([instance(node, Node, "nodes", "a list of Node") for node in given])
+        self.nodes = ordered([instance(node, Node, "nodes", "a list of Node") for node in given])
         self.width = self._input_width(width)
         self.output = self._output()
         self.widths = self._check_shapes()
@@ -195,7 +133,7 @@ class Network:
     @cached_property
     def graph(self) -> nx.DiGraph:
         """The DAG: node ids and ``"input"``, an edge from every input to its layer."""
-        return _graph(self.nodes)
+        return graph_of(self.nodes)
 
     @cached_property
     def consumers(self) -> dict[str, tuple[str, ...]]:
@@ -402,60 +340,6 @@ def checked_network(value: object) -> Network:
             "lightning(widths=(4, 3, 2, 4), ranks=(2, 2, 2)) or Network.from_toml(text)"
         )
     return value
-
-
-def _graph(nodes: Iterable[Node]) -> nx.DiGraph:
-    import networkx as nx
-
-    graph = nx.DiGraph()
-    graph.add_node(INPUT)
-    for node in nodes:
-        graph.add_node(node.id, layer=node.layer)
-        graph.add_edges_from((source, node.id) for source in node.inputs)
-    return graph
-
-
-def _ordered(nodes: Sequence[Node]) -> tuple[Node, ...]:
-    """Return the nodes in topological order, ties in the given order, after checking the references."""
-    if not 1 <= len(nodes) <= MAX_LAYERS:
-        raise InputError(f"a network has 1 to {MAX_LAYERS} layers, not {len(nodes)}")
-    by_id = {node.id: node for node in nodes}
-    if len(by_id) != len(nodes):
-        ids = [node.id for node in nodes]
-        raise InputError(f'layer id "{next(i for i in ids if ids.count(i) > 1)}" occurs twice')
-    for node in nodes:
-        for source in node.inputs:
-            if source != INPUT and source not in by_id:
-                raise InputError(f'{node} reads "{shown(source, 80)}", which is no layer of this network')
-        if node.weights is not None and node.weights not in by_id:
-            raise InputError(
-                f'{node} takes its weights from "{shown(node.weights, 80)}", which is no layer of '
-                "this network"
-            )
-    position = {node.id: number for number, node in enumerate(nodes)} | {INPUT: -1}
-    if all(position[source] < position[node.id] for node in nodes for source in _before(node)):
-        return tuple(nodes)  # the order there is; also saves loading networkx, a quarter of the start-up time
-    import networkx as nx
-
-    graph = _graph(nodes)
-    ties = {(node.owner, node.id) for node in nodes if node.weights is not None} - set(graph.edges)
-    graph.add_edges_from(ties)
-    try:
-        order = list(nx.lexicographical_topological_sort(graph, key=position.__getitem__))
-    except nx.NetworkXUnfeasible:
-        cycle = nx.find_cycle(graph)
-        for owner, tied in cycle:
-            if (owner, tied) in ties:
-                raise InputError(
-                    f'{by_id[tied]} takes its weights from "{owner}", which does not come before it'
-                ) from None
-        raise InputError(f"the layers form a cycle: {' -> '.join(edge[0] for edge in cycle)[:200]}") from None
-    return tuple(by_id[name] for name in order if name != INPUT)
-
-
-def _before(node: Node) -> tuple[str, ...]:
-    """Return the ids that must come before a node: its inputs, and the owner of its weights."""
-    return node.inputs if node.weights is None else (*node.inputs, node.weights)
 
 
 def _sizes(node: Node) -> str:

@@ -13,7 +13,7 @@ from dataclasses import fields
 from typing import Any
 
 from lightningalg import builders
-from lightningalg.arguments import mapping
+from lightningalg.arguments import mapping, only
 from lightningalg.errors import InputError, shown
 from lightningalg.networks.base import RESERVED_KEYS
 from lightningalg.networks.layers import LAYER_TYPES, layer_type
@@ -48,7 +48,7 @@ def network_from_table(table: Mapping[str, Any]) -> Network:
     if not isinstance(kind, str) or kind not in _KINDS:
         raise InputError(f"kind {shown(kind)!r} is unknown: accepted are {', '.join(KINDS)}")
     required, optional = _KINDS[kind]
-    _check_keys(table, {"kind", *required, *optional}, f"a {kind} network")
+    only(table, {"kind", *required, *optional}, f"a {kind} network")
     for key in required:
         if key not in table:
             raise InputError(f'a {kind} network needs "{key}"')
@@ -58,7 +58,7 @@ def network_from_table(table: Mapping[str, Any]) -> Network:
 
 def _from_layers(table: Mapping[str, Any]) -> Network:
     key = "layer" if "layer" in table else "layers"
-    _check_keys(table, {"tokens", "width", key}, "a network")
+    only(table, {"tokens", "width", key}, "a network")
     layers = table[key]
     if not isinstance(layers, Sequence) or isinstance(layers, str) or not layers:
         raise InputError(f'"{key}" must be a non-empty list of tables, written [[{key}]]')
@@ -82,7 +82,7 @@ def _node(table: Mapping[str, Any], number: int, previous: str) -> Node:
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
     sizes = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    _check_keys(table, {*RESERVED_KEYS, *sizes}, f"{where} ({type_name})")
+    only(table, {*RESERVED_KEYS, *sizes}, f"{where} ({type_name})")
     missing = [size for size in sizes if size not in table]
     if missing:
         raise InputError(f"{where} ({type_name}) needs {' and '.join(missing)}")
@@ -100,14 +100,6 @@ def _inputs(value: object, where: str) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not value or not all(isinstance(item, str) for item in value):
         raise InputError(f'{where}: "inputs" must be a non-empty list of layer ids')
     return tuple(value)
-
-
-def _check_keys(table: Mapping[str, Any], accepted: set[str], what: str) -> None:
-    for key in table:
-        if key not in accepted:
-            raise InputError(
-                f"{what} has no field {shown(key)!r}: accepted are {', '.join(sorted(accepted))}"
-            )
 
 
 def from_toml(text: str) -> Network:

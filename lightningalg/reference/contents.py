@@ -21,6 +21,7 @@ TOPICS = (
         (
             "builders",
             "networks.network",
+            "networks.node",
             "networks.spec",
             "networks.families",
             "networks.base",
@@ -70,6 +71,7 @@ TOPICS = (
             "fibres.tensors",
             "fibres.classify",
             "ideals.fibre_ideals",
+            "ideals.chain_ideals",
         ),
     ),
     Topic(
@@ -116,6 +118,7 @@ TOPICS = (
         (
             "worksheets.model",
             "worksheets.runner",
+            "worksheets.results",
             "worksheets.library",
             "worksheets.verdict",
             "worksheets.formula",

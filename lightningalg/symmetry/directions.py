@@ -19,7 +19,7 @@ from lightningalg.maps.sampled_jacobian import SampledJacobian
 from lightningalg.networks.network import Network
 from lightningalg.symmetry.fields import PolynomialField
 from lightningalg.symmetry.kernel_fields import kernel_fields
-from lightningalg.symmetry.parts import Part, parts
+from lightningalg.symmetry.parts import Part, kernel_of_part, parts
 from lightningalg.symmetry.variation import FirstVariation
 from lightningalg.symmetry.weights import EngineChoice
 
@@ -27,8 +27,6 @@ from lightningalg.symmetry.weights import EngineChoice
 MAX_LAYERS = 24
 #: parts in a certificate (the checker accepts more)
 MAX_PARTS = 40
-#: rows of a part's Jacobian beyond its number of parameters
-SPARE_ROWS = 10
 
 
 class Directions:
@@ -127,19 +125,10 @@ class Directions:
         n = part.network.parameter_count
         if bound.value >= n:
             return
-        offsets = {(block.node, block.name): block.offset for block in self.network.parameter_blocks}
-        numbers = np.concatenate(
-            [np.arange(b.size) + offsets[b.node, b.name] for b in part.network.parameter_blocks]
-        )
-        jacobian = SampledJacobian(part.network, self.field, self.seed)
-        jacobian.point = self.field.from_integers(self.point[numbers])
-        matrix = jacobian.rows(range(n + SPARE_ROWS))
-        kernel = self.choose(*matrix.shape)[0].nullspace(matrix, self.prime)
-        if kernel.shape[1] != n - bound.value:  # the rank is below the bound: the dimension is not known
+        kernel = kernel_of_part(part.network, self.network, self.point, self.field, self.seed, self.choose)
+        if len(kernel) != n - bound.value:  # the rank is below the bound: the dimension is not known
             return
-        extra = np.zeros((kernel.shape[1], self.network.parameter_count), dtype=np.int64)
-        extra[:, numbers] = kernel.T
-        if self._increasing(extra):
+        if self._increasing(kernel):
             self.parts.append((part, bound))
 
     def steps(self) -> dict[str, Any]:

@@ -11,11 +11,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
+
+from lightningalg.engines.residue_arrays import ResidueField
+from lightningalg.maps.sampled_jacobian import SampledJacobian
 from lightningalg.networks.layers.sum import Sum
 from lightningalg.networks.network import INPUT, Network, Node
+from lightningalg.symmetry.weights import EngineChoice
 
 #: different summands of a sum up to which all selections are tried
 MAX_SUMMANDS = 6
+#: rows of a sampled Jacobian beyond its number of parameters
+SPARE_ROWS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,40 @@ def parts(network: Network) -> Iterator[Part]:
                     if own.parameter_count:
                         found.setdefault(own, Part(start, end.id, summands, own))
     return iter(sorted(found.values(), key=lambda part: len(part.network.nodes)))
+
+
+def kernel_of_part(
+    part: Network, network: Network, point: np.ndarray, field: ResidueField, seed: str, choose: EngineChoice
+) -> np.ndarray:
+    """Return the kernel of a part's sampled Jacobian at the network's point, as rows among all parameters.
+
+    Parameters
+    ----------
+    part
+        Its layers have the ids, and so the parameters, that they have in ``network``.
+    point
+        All parameters of the network, integers modulo p.
+
+    Examples
+    --------
+    >>> import lightningalg as la
+    >>> from lightningalg.engines.choose import linear_algebra
+    >>> network, field = la.deep_linear(2, 2, 2, 2), ResidueField(8388593)
+    >>> part = next(found.network for found in parts(network) if len(found.network.nodes) == 2)
+    >>> kernel_of_part(part, network, np.arange(12), field, "0", linear_algebra).shape
+    (4, 12)
+    """
+    offsets = {(block.node, block.name): block.offset for block in network.parameter_blocks}
+    numbers = np.concatenate(
+        [np.arange(block.size) + offsets[block.node, block.name] for block in part.parameter_blocks]
+    )
+    jacobian = SampledJacobian(part, field, seed)
+    jacobian.point = field.from_integers(point[numbers])
+    matrix = jacobian.rows(range(part.parameter_count + SPARE_ROWS))
+    basis = choose(*matrix.shape)[0].nullspace(matrix, field.prime)
+    result = np.zeros((basis.shape[1], network.parameter_count), dtype=np.int64)
+    result[:, numbers] = basis.T
+    return result
 
 
 def _selections(end: Node) -> Iterator[tuple[str, ...] | None]:

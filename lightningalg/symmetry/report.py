@@ -233,7 +233,7 @@ class SymmetryReport:
 
     def verdict(self) -> list[str]:
         """Return the result in words, one sentence each."""
-        from lightningalg.symmetry.words import verdict
+        from lightningalg.symmetry.sentences import verdict
 
         return verdict(self)
 

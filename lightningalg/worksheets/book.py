@@ -14,8 +14,8 @@ from lightningalg.render.latex.book import Book, BookCertificate, BookClaim, Cha
 from lightningalg.worksheets.checked import contradiction, refuse_repeated, verifier_answers
 from lightningalg.worksheets.claim_text import expected_values
 from lightningalg.worksheets.expected_text import wanted
-from lightningalg.worksheets.report import SUMMARY, read_summary
 from lightningalg.worksheets.report_files import certificate_of, inside, leads_out
+from lightningalg.worksheets.summary import SUMMARY, field_of, read_summary
 from lightningalg.worksheets.verdict import recorded_verdict
 
 #: certificates that one book may have: beyond, LaTeX takes many minutes
@@ -25,24 +25,6 @@ _TITLES = {
     "en": "The geometry of neural networks, certified",
     "es": "La geometría de las redes neuronales, certificada",
 }
-
-
-def field_of(table: Any, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
-    """Return a field of a summary.
-
-    Raises
-    ------
-    InputError
-        If it is not of an accepted type, or ``table`` is no object.
-    """
-    if not isinstance(table, Mapping):
-        raise InputError(f"{what} is no object")
-    value = table.get(key, default)
-    accepted = kind if isinstance(kind, tuple) else (kind,)
-    if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
-        names = " or ".join("nothing" if t is type(None) else t.__name__ for t in accepted)
-        raise InputError(f'"{key}" of {what} is {shown(value, 40)!r}: accepted is {names}')
-    return value
 
 
 class NotValidError(LightningAlgError):
@@ -165,23 +147,7 @@ def _claim(
     def text(key: str) -> str:
         return str(field_of(entry, key, str, what, ""))
 
-    certificates, verdicts, numbers = [], {}, []
-    by_file = {str(file): sha256 for file, sha256, _ in files}
-    without = []
-    for instance in field_of(entry, "instances", list, what):
-        file = inside(folder, instance.get("certificate"), what)
-        verdict = field_of(instance, "verdict", str, what)
-        if file is None or str(file) not in by_file:
-            reason = field_of(instance, "reason", str, what, "")
-            without.append((field_of(instance, "name", str, what), verdict, reason[:600]))
-            continue
-        content = read_certificate(file)
-        if content["sha256"] != by_file[str(file)]:
-            raise InputError(f"{file} is not the certificate that the run made: run the worksheets again")
-        certificates.append(BookCertificate(content, file.relative_to(folder).as_posix()))
-        verdicts[content["sha256"]] = verdict
-        number = field_of(instance, "expected", (int, type(None)), what)
-        numbers.append((content["sha256"], number))
+    found, without = _instances(entry, files, folder, what)
     own = _translated(entry, lang, what)
     if not own["source"] and text("source") == worksheet.get("source"):  # it is that of the worksheet
         own["source"] = _translated(worksheet, lang, "a worksheet")["source"]
@@ -197,19 +163,44 @@ def _claim(
         **{key: own.get(key) or value for key, value in original.items()},
         expected=text("expected") or text("check"),
         differs=text("relation") == "differs",
-        verdicts=verdicts,
+        verdicts={certificate.content["sha256"]: verdict for certificate, verdict, _ in found},
         english=frozenset(key for key in original if lang != "en" and not own.get(key)),
-        values=expected_values(numbers),
+        values=expected_values((certificate.content["sha256"], number) for certificate, _, number in found),
         wanted=wanted(
             text("expected"), text("check"), text("kind"), differs=text("relation") == "differs", lang=lang
         ),
     )
     return BookClaim(
         worksheet=field_of(entry, "worksheet", str, what), text=words, verdict=recorded_verdict(entry, what),
-        declared=text("declared") or "certified", certificates=tuple(certificates), without=tuple(without),
+        declared=text("declared") or "certified", without=tuple(without),
+        certificates=tuple(certificate for certificate, _, _ in found),
         uses=tuple(str(key) for key in field_of(entry, "uses", list, what, [])),
         proof=str(field_of(entry, "proof", (str, type(None)), what) or ""), strengths=_strengths(entry, what),
     )  # fmt: skip
+
+
+def _instances(
+    entry: Mapping[str, Any],
+    files: Sequence[tuple[Path, str, Mapping[str, Any]]],
+    folder: Path,
+    what: str,
+) -> tuple[list[tuple[BookCertificate, str, int | None]], list[tuple[str, str, str]]]:
+    """Return certificates with verdict and expected value; (name, verdict, reason) where there is none."""
+    by_file = {str(file): sha256 for file, sha256, _ in files}
+    found, without = [], []
+    for instance in field_of(entry, "instances", list, what):
+        file = inside(folder, instance.get("certificate"), what)
+        verdict = field_of(instance, "verdict", str, what)
+        if file is None or str(file) not in by_file:
+            reason = field_of(instance, "reason", str, what, "")
+            without.append((field_of(instance, "name", str, what), verdict, reason[:600]))
+            continue
+        content = read_certificate(file)
+        if content["sha256"] != by_file[str(file)]:
+            raise InputError(f"{file} is not the certificate that the run made: run the worksheets again")
+        number = field_of(instance, "expected", (int, type(None)), what)
+        found.append((BookCertificate(content, file.relative_to(folder).as_posix()), verdict, number))
+    return found, without
 
 
 def _strengths(entry: Mapping[str, Any], what: str) -> tuple[str, ...]:

@@ -36,15 +36,6 @@ def condition(table: Mapping[str, Any], key: str) -> Formula | None:
     return formula
 
 
-def only(table: Mapping[str, Any], accepted: set[str], what: str) -> None:
-    """Refuse fields that are not accepted."""
-    for key in table:
-        if key not in accepted:
-            raise InputError(
-                f"{what} has no field {shown(key)!r}: accepted are {', '.join(sorted(accepted))}"
-            )
-
-
 def text_of(table: Mapping[str, Any], key: str, default: str = "") -> str:
     """Return a field that must be a text, stripped."""
     value = table.get(key, default)

@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from lightningalg.arguments import file_path
+from lightningalg.arguments import file_path, only
 from lightningalg.certificates.files import read_json, read_text
 from lightningalg.certificates.records import sha256_of
 from lightningalg.claims import AbstractClaim, claim_kinds
@@ -25,7 +25,6 @@ from lightningalg.worksheets.fields import (
     integer,
     integer_range,
     list_of,
-    only,
     text_of,
     variable,
 )

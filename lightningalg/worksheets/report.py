@@ -2,78 +2,31 @@
 
 from __future__ import annotations
 
-import os
-import re
-import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lightningalg.certificates.checker import explain
-from lightningalg.certificates.files import read_json
 from lightningalg.errors import InputError, shown
 from lightningalg.render.html.records import (
     ClaimPage,
     Figure,
-    InstanceRow,
     Paper,
     PaperRow,
     PaperStatement,
     Report,
 )
-from lightningalg.worksheets.checked import (
-    contradiction,
-    proved_quantities,
-    refuse_repeated,
-    verifier_answers,
-)
-from lightningalg.worksheets.report_figures import claim_figures, neighbours, overview, slice_figures
-from lightningalg.worksheets.report_files import certificate_of, inside, leads_out, proof_of, up
-from lightningalg.worksheets.report_words import (
-    check_words,
-    expected_words,
-    formula_mathml,
-    left_side,
-    with_words,
-    yes_or_no,
-)
+from lightningalg.worksheets.checked import verifier_answers
+from lightningalg.worksheets.report_claims import claim_page, names_of
+from lightningalg.worksheets.report_figures import neighbours, overview
+from lightningalg.worksheets.report_files import inside, leads_out
 from lightningalg.worksheets.shipped import is_shipped
-from lightningalg.worksheets.subjects import subject_of
-from lightningalg.worksheets.verdict import CERTIFIED, OPEN, REFUTED, recorded_verdict
-
-SUMMARY = "summary.json"
-NOT_RUN = "not run: the run was interrupted"
-_LONGEST_TEXT = 20_000  # characters of a title, statement or reason
+from lightningalg.worksheets.summary import SUMMARY, field_of, read_summary, text_in
+from lightningalg.worksheets.verdict import CERTIFIED, OPEN
 
 
 def _silent(_: str) -> None:
     return None
-
-
-def read_summary(folder: Path) -> Any:
-    """Return the content of the summary of the run in a folder.
-
-    Raises
-    ------
-    InputError
-        If there is none, saying what makes one.
-
-    Examples
-    --------
-    >>> read_summary(Path("/nowhere"))
-    Traceback (most recent call last):
-    lightningalg.errors.InputError: summary of a run /nowhere/summary.json: No such file or directory; ...
-    """
-    path = folder / SUMMARY
-    try:
-        return read_json(path, what="summary of a run", integers_only=False)
-    except InputError as error:
-        if path.exists():
-            raise
-        command = f"lightningalg worksheet run --out {shlex.quote(str(folder))}"
-        again = "a run that was killed goes on where it stopped"
-        raise InputError(f"{error}; run `{command}` first (or again: {again})") from None
 
 
 def read_report(
@@ -115,15 +68,15 @@ def read_report(
     path, summary = folder / SUMMARY, read_summary(folder)
     drawn: dict[str, Figure] = {}
     try:
-        complete = _field(summary, "complete", bool, "the summary")
-        seconds = float(_field(summary, "seconds", (int, float), "the summary"))
-        entries = _field(summary, "claims", list, "the summary")
+        complete = field_of(summary, "complete", bool, "the summary")
+        seconds = float(field_of(summary, "seconds", (int, float), "the summary"))
+        entries = field_of(summary, "claims", list, "the summary")
         _all_different(entries)
         answers = _answers(entries, folder, progress) if verify else {}
         claims = []
         for number, entry in enumerate(entries, start=1):
             progress(f"claim {number} of {len(entries)}")
-            claims.append(_claim(entry, folder, answers, slices=slices, drawn=drawn, progress=progress))
+            claims.append(claim_page(entry, folder, answers, slices=slices, drawn=drawn, progress=progress))
         linked = _linked(claims)
         paper = _paper(summary.get("table"), linked, folder)
     except InputError as error:
@@ -142,10 +95,10 @@ def _answers(
     """Return the verifier's answer for every certificate of the run that is where it was written."""
     files = []
     for entry in entries:
-        worksheet, name = _named(entry)
+        worksheet, name = names_of(entry)
         what = f"claim {shown(worksheet)}/{shown(name)}"
-        for instance in _field(entry, "instances", list, what):
-            path = inside(folder, _field(instance, "certificate", (str, type(None)), what), what)
+        for instance in field_of(entry, "instances", list, what):
+            path = inside(folder, field_of(instance, "certificate", (str, type(None)), what), what)
             if path is not None and not leads_out(path, folder) and path.is_file():
                 files.append(path)
     return verifier_answers(
@@ -169,8 +122,10 @@ def proofs_of(folder: Path) -> list[Path]:
     """
     path, summary = folder / SUMMARY, read_summary(folder)
     try:
-        entries = _field(summary, "claims", list, "the summary")
-        found = [inside(folder, _field(e, "proof", (str, type(None)), "a claim"), "a claim") for e in entries]
+        entries = field_of(summary, "claims", list, "the summary")
+        found = [
+            inside(folder, field_of(e, "proof", (str, type(None)), "a claim"), "a claim") for e in entries
+        ]
         for proof in found:
             if proof is not None and leads_out(proof, folder):
                 raise InputError(f"the proof {proof} is a link that leads out of the folder of the run")
@@ -195,191 +150,6 @@ def _linked(claims: list[ClaimPage]) -> tuple[ClaimPage, ...]:
     return tuple(replace(claim, neighbours=neighbours(claim, used)) for claim in used.values())
 
 
-def _field(table: Any, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
-    if not isinstance(table, Mapping):
-        raise InputError(f"{what} is no object")
-    value = table.get(key, default)
-    accepted = kind if isinstance(kind, tuple) else (kind,)
-    if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
-        names = " or ".join(t.__name__ for t in accepted)
-        raise InputError(f'"{key}" of {what} is {shown(value, 40)!r}: accepted is {names}')
-    return value
-
-
-def _text(table: Any, key: str, what: str) -> str:
-    value = _field(table, key, str, what, "")
-    return value if len(value) <= _LONGEST_TEXT else value[:_LONGEST_TEXT] + " ... (cut)"
-
-
-def _texts(table: Mapping[str, Any], key: str, what: str) -> tuple[str, ...]:
-    values = _field(table, key, list, what, [])
-    if not all(isinstance(value, str) for value in values):
-        raise InputError(f'"{key}" of {what}: accepted are texts')
-    return tuple(values)
-
-
-def _claim(
-    entry: Any,
-    folder: Path,
-    answers: Mapping[Path, Mapping[str, Any]],
-    *,
-    slices: bool,
-    drawn: dict[str, Figure],
-    progress: Callable[[str], None],
-) -> ClaimPage:
-    worksheet, name = _named(entry)
-    what = f"claim {shown(worksheet)}/{shown(name)}"
-    contents: dict[str, Mapping[str, Any]] = {}
-    rows = tuple(
-        _instance(value, entry, folder, what, contents, answers)
-        for value in _field(entry, "instances", list, what)
-    )
-    verdict = recorded_verdict(entry, what)
-    refuse_repeated(entry, what)
-    proof = inside(folder, entry.get("proof"), what)
-    pdf = proof.with_suffix(".pdf") if proof else None
-    text, source, unconverted = proof_of(proof, folder)
-    linkable = proof is not None and not unconverted.startswith("the file is")
-    expected, check, kind = (_text(entry, key, what) for key in ("expected", "check", "kind"))
-    relation = _text(entry, "relation", what)
-    sign = left_side(relation, kind, rows)
-    truth = yes_or_no(expected, kind, relation)
-    claim = ClaimPage(
-        worksheet=worksheet,
-        id=name,
-        kind=kind,
-        title=_text(entry, "title", what) or name,
-        verdict=_after_damage(verdict, rows),
-        recorded=verdict,
-        declared=_text(entry, "declared", what) or "certified",
-        statement=_text(entry, "statement", what),
-        source=_text(entry, "source", what),
-        prose=_text(entry, "prose", what),
-        expected=expected,
-        expected_mathml=with_words(truth) if truth else formula_mathml(sign + " ", expected),
-        expected_label="Expected" if sign or truth else expected_words(kind, relation),
-        check=check,
-        check_mathml=formula_mathml("", check),
-        check_label=check_words(expected, relation),
-        hypotheses=_texts(entry, "hypotheses", what),
-        uses=_texts(entry, "uses", what),
-        proof=up(proof, folder) if linkable else "",
-        pdf=up(pdf, folder) if linkable and pdf is not None and pdf.is_file() else "",
-        source_text=source,
-        proof_html=text.body,
-        proof_contents=text.contents,
-        results=text.results,
-        unconverted=unconverted,
-        language=text.language,
-        seconds=float(_field(entry, "seconds", (int, float), what, 0.0)),
-        instances=rows,
-    )
-    figures = claim_figures(claim, contents)
-    if slices:
-        figures += slice_figures(claim, contents, drawn, progress)
-    return replace(claim, figures=tuple(figures))
-
-
-def _named(entry: Any) -> tuple[str, str]:
-    """Return the names of a claim's worksheet and of the claim, which become that of its page."""
-    worksheet, name = (_field(entry, key, str, "a claim") for key in ("worksheet", "id"))
-    if any(c in "/\\\0" for c in worksheet + name) or name.startswith(".") or len(worksheet + name) > 200:
-        raise InputError(f"claim {shown(worksheet)}/{shown(name)}: not a name of a worksheet and a claim")
-    return worksheet, name
-
-
-def _after_damage(verdict: str, rows: Iterable[InstanceRow]) -> str:
-    """Return a claim's verdict once certificates are missing: what rests on them is open."""
-    rows = list(rows)
-    if not any(row.damage for row in rows):
-        return verdict
-    if verdict == "refuted" and any(row.verdict == "refuted" for row in rows):
-        return verdict
-    return "open"
-
-
-def _instance(
-    entry: Any,
-    claim: Mapping[str, Any],
-    folder: Path,
-    what: str,
-    contents: dict[str, Mapping[str, Any]],
-    answers: Mapping[Path, Mapping[str, Any]],
-) -> InstanceRow:
-    name = _field(entry, "name", str, f"an instance of {what}")
-    what = f"instance {shown(name)} of {what}"
-    path = inside(folder, entry.get("certificate"), what)
-    verdict, strength = _text(entry, "verdict", what), entry.get("strength")
-    reason = _text(entry, "reason", what)
-    waiting = "" if reason else _waiting(entry)
-    if path is None and verdict == REFUTED:
-        reason = f"counterexample not checked: {reason or 'there is no certificate'}"
-    row = InstanceRow(
-        name=name[:500],
-        verdict=verdict,
-        reason=reason or waiting,
-        facts=_facts(entry, {}),
-        seconds=float(_field(entry, "seconds", (int, float), what, 0.0)),
-        verified=entry.get("verified") is True,
-        waiting=bool(waiting),
-    )
-    if path is None:
-        return row
-    recorded = entry.get("sha256")
-    found = certificate_of(path, recorded if isinstance(recorded, str) else "", folder)
-    damage, answer = found.damage, answers.get(path)
-    if found.content is not None and answer is not None and answer["verdict"] != "valid":
-        damage = f"the verifier says {shown(explain(answer), 300)}"
-    elif found.content is not None:
-        damage = contradiction(claim, entry, found.content)
-    if found.content is None or damage:
-        return replace(row, verdict="open", damage=damage, recorded=verdict)
-    contents[name] = found.content
-    return replace(
-        row,
-        about=_about(entry, name, found.content),
-        strength=strength if isinstance(strength, str) else "",
-        facts=_facts(entry, proved_quantities(claim, found.content)),
-        checked=answer is not None,
-        certificate=up(path, folder),
-        file=Path(os.path.relpath(path, folder)).as_posix(),
-        sha256=str(found.content["sha256"]),
-    )
-
-
-def _facts(entry: Mapping[str, Any], proved: Mapping[str, int | None]) -> dict[str, str]:
-    """Return what is expected of an instance, and what its certificate proves: no other number is shown."""
-    expected = entry.get("expected")
-    stated = {"expected": str(expected)[:200]} if isinstance(expected, int) else {}
-    return stated | {key: "" if value is None else str(value)[:200] for key, value in proved.items()}
-
-
-def _about(entry: Mapping[str, Any], name: str, certificate: Mapping[str, Any]) -> str:
-    """Return what a certificate is about, and the values of variables, where the name does not say both."""
-    about, variables = subject_of(certificate), entry.get("variables")
-    if name in (_as_name(about), about.removeprefix("identity ")):
-        return ""
-    values = variables if isinstance(variables, Mapping) else {}
-    said = {f"{key}{value}" for key, value in values.items()} >= set(name.split("_"))
-    listed = ", ".join(f"{shown(key)} = {shown(value, 40)}" for key, value in values.items())
-    return about if said or not listed else f"{about}; {listed}"
-
-
-def _as_name(about: str) -> str:
-    """Return what the name of an instance would be that has no name of its own."""
-    text = about.replace(", ", "_").replace(" ", "").replace(",", "-")
-    return re.sub(r"[^A-Za-z0-9_.-]", "", text)
-
-
-def _waiting(entry: Mapping[str, Any]) -> str:
-    """Return what an interrupted run left undone of an instance: of any other, an open one has a reason."""
-    if entry.get("verdict") != OPEN or entry.get("verified") is not None:
-        return ""
-    if entry.get("certificate") is None:
-        return NOT_RUN
-    return "certified, but not yet verified: the run was interrupted"
-
-
 # -- the table of the paper -------------------------------------------------------------------
 
 
@@ -389,31 +159,31 @@ def _paper(table: Any, claims: Iterable[ClaimPage], folder: Path) -> Paper | Non
         return None
     known = {claim.key: claim for claim in claims}
     what = "the table of the paper"
-    statements = [_statement(entry, known, folder) for entry in _field(table, "statements", list, what)]
-    others = [_paper_row(entry, known, folder) for entry in _field(table, "others", list, what, [])]
+    statements = [_statement(entry, known, folder) for entry in field_of(table, "statements", list, what)]
+    others = [_paper_row(entry, known, folder) for entry in field_of(table, "others", list, what, [])]
     return Paper(tuple(statements), tuple(others)) if statements else None
 
 
 def _statement(entry: Any, known: Mapping[str, ClaimPage], folder: Path) -> PaperStatement:
-    what = f"statement {_text(entry, 'id', 'a statement of the paper')[:60]} of the paper"
+    what = f"statement {text_in(entry, 'id', 'a statement of the paper')[:60]} of the paper"
     illustration = entry.get("illustration")
     return PaperStatement(
-        id=_text(entry, "id", what),
-        part=_text(entry, "part", what),
-        where=_text(entry, "where", what),
-        text=_text(entry, "text", what),
+        id=text_in(entry, "id", what),
+        part=text_in(entry, "part", what),
+        where=text_in(entry, "where", what),
+        text=text_in(entry, "text", what),
         illustration=illustration if isinstance(illustration, str) else "",
-        rows=tuple(_paper_row(row, known, folder) for row in _field(entry, "rows", list, what)),
+        rows=tuple(_paper_row(row, known, folder) for row in field_of(entry, "rows", list, what)),
     )
 
 
 def _paper_row(entry: Any, known: Mapping[str, ClaimPage], folder: Path) -> PaperRow:
     what = "a row of the table of the paper"
-    key = f"{_text(entry, 'worksheet', what)}/{_text(entry, 'claim', what)}"
+    key = f"{text_in(entry, 'worksheet', what)}/{text_in(entry, 'claim', what)}"
     claim = known.get(key)
     inside(folder, entry.get("proof"), what)
     if claim is None:  # nothing here supports what the table says
-        title = _text(entry, "title", what)
+        title = text_in(entry, "title", what)
         return PaperRow(title, "", OPEN, CERTIFIED, "", 0, proof="", folder="", seconds=0.0)
     files = [row.file for row in claim.instances if row.file]
     return PaperRow(

@@ -11,10 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lightningalg.arguments import only
 from lightningalg.certificates.files import read_text
 from lightningalg.errors import InputError, shown
 from lightningalg.networks.spec import parse_toml
-from lightningalg.worksheets.fields import in_field, list_of, only, text_of
+from lightningalg.worksheets.fields import in_field, list_of, text_of
 from lightningalg.worksheets.library import library_folder
 from lightningalg.worksheets.verdict import NUMERICAL, OPEN, REFUTED
 

@@ -9,7 +9,7 @@ from lightningalg.display import field_rows, html_table
 from lightningalg.worksheets.verdict import REFUTED
 
 if TYPE_CHECKING:
-    from lightningalg.worksheets.runner import ClaimResult, InstanceResult, Run
+    from lightningalg.worksheets.results import ClaimResult, InstanceResult, Run
 
 _VERIFIED = {True: "yes", False: "no", None: "-"}
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from lightningalg.arguments import only
 from lightningalg.errors import InputError
-from lightningalg.worksheets.fields import list_of, only, text_of
+from lightningalg.worksheets.fields import list_of, text_of
 
 #: languages in which a worksheet may say its texts again, each in a table of this name
 TRANSLATIONS = ("es",)

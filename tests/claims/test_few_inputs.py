@@ -102,7 +102,7 @@ def ranks(widths, attention, tokens, count, seed=0):
             for letter, matrix in enumerate(weights):
                 for i, j in product(range(len(matrix)), range(len(matrix[0]))):
                     unit = [
-                        [int((i, j) == (k, l)) for l in range(len(matrix[0]))] for k in range(len(matrix))
+                        [int((i, j) == (x, y)) for y in range(len(matrix[0]))] for x in range(len(matrix))
                     ]
                     part.append(derivative(theta, values, number, letter, unit))
         columns.append(transposed(part))
@@ -133,7 +133,7 @@ def is_true(altered):
     )
 
 
-# -- values ---------------------------------------------------------------------------------------------------
+# -- values ----------------------------------------------------------------------------------------
 
 
 def test_the_example_of_math_md():

@@ -160,7 +160,7 @@ def test_a_normalised_layer_is_not_said_to_be_unknown(capfd):
 
 
 def test_planning_says_which_network_of_how_many():
-    from lightningalg.fibres.inputs import planned_inputs
+    from lightningalg.fibres.planning import planned_inputs
 
     told = []
     planned_inputs(3, 3, 2, 3, progress=told.append)

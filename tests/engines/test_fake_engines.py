@@ -12,7 +12,8 @@ from lightningalg.engines.child_process import Limits
 from lightningalg.engines.choose import first_answer, ideal_engine
 from lightningalg.engines.flint_ideal_engine import FlintIdeals
 from lightningalg.engines.ideal_data import Ideal
-from lightningalg.engines.inventory import SETTINGS, _program, inventory
+from lightningalg.engines.inventory import _program, inventory
+from lightningalg.engines.programs import SETTINGS
 from lightningalg.errors import (
     EngineAnswerError,
     EngineCrashedError,

@@ -684,7 +684,7 @@ def test_unaligned_matrices(engine):
 @pytest.mark.parametrize("kernels", KERNELS)
 def test_overwrite_saves_a_copy(kernels):
     engine = BlockedElimination(kernels=kernels)
-    matrix = fast_low_rank(np.random.default_rng(2), 2600, 2600, 20, LARGEST)  # beyond the memory kept
+    matrix = fast_low_rank(np.random.default_rng(2), 3000, 3000, 20, LARGEST)  # beyond the memory kept
     engine.rank(matrix, LARGEST)
     peaks = []
     for overwrite in (False, True):

@@ -6,7 +6,8 @@ import pytest
 
 from lightningalg.claims.fibre_ideal import fibre_ideal
 from lightningalg.fibres.classify import virtual_fibre
-from lightningalg.ideals.fibre_ideals import chain_fibre, layer_fibre
+from lightningalg.ideals.chain_ideals import chain_fibre
+from lightningalg.ideals.fibre_ideals import layer_fibre
 
 from . import points as pt
 

@@ -16,7 +16,7 @@ from lightningalg.claims.recovery import network_function
 from lightningalg.errors import InputError, TooLargeError, UnsupportedError
 from lightningalg.fibres.blackbox import NotANetworkError
 from lightningalg.fibres.files import Table, question
-from lightningalg.fibres.inputs import planned_inputs
+from lightningalg.fibres.planning import planned_inputs
 from lightningalg.fibres.recovery import value_at
 
 from . import points as pt

@@ -15,6 +15,7 @@ from lightningalg.engines.flint_ideal_engine import FlintIdeals
 from lightningalg.errors import InputError, TooLargeError
 from lightningalg.ideals import fibre_ideals as fi
 from lightningalg.ideals.certificate import groebner_certificate
+from lightningalg.ideals.chain_ideals import chain_fibre, chain_fibre_in_weights
 from lightningalg.ideals.components import minimal_primes, no_real_point
 from lightningalg.ideals.matrices import product
 
@@ -58,25 +59,25 @@ FIBRES = {
         lambda: fi.layer_fibre([[0, 0], [0, 0]], [[0, 0]]), 4, 1, [(4, 1, 1), (2, 1, None)],
         "V = 0 or A = 0"),
     "(2;1), l = 2": (
-        lambda: fi.chain_fibre([[[3, -2], [1, 4]], [[1, 5], [2, -3]]], [[2, 3]]), 2, 5, [(2, 5, 1)],
+        lambda: chain_fibre([[[3, -2], [1, 4]], [[1, 5], [2, -3]]], [[2, 3]]), 2, 5, [(2, 5, 1)],
         "the orbit"),
     "(2;2), l = 2": (
-        lambda: fi.chain_fibre([[[3, -2], [1, 4]], [[1, 5], [2, -3]]], [[2, 3], [1, -1]]), 2, 5, [(2, 5, 1)],
+        lambda: chain_fibre([[[3, -2], [1, 4]], [[1, 5], [2, -3]]], [[2, 3], [1, -1]]), 2, 5, [(2, 5, 1)],
         "the orbit"),
     "rk M_1 = 1, M_2 free": (
-        lambda: fi.chain_fibre([[[1, 2], [3, 6]], [[1, 5], [2, -3]]], [[2, 3], [1, -1]]), 3, 5, [(3, 5, 1)],
+        lambda: chain_fibre([[[1, 2], [3, 6]], [[1, 5], [2, -3]]], [[2, 3], [1, -1]]), 3, 5, [(3, 5, 1)],
         "and the skew part of M_2"),
     "ranks 1, 1, d_l = 2": (
-        lambda: fi.chain_fibre([[[1, 2], [3, 6]], [[1, 1], [2, 2]]], [[2, 3], [1, -1]], ranks=(1, 1)), 2, 10,
+        lambda: chain_fibre([[[1, 2], [3, 6]], [[1, 1], [2, 2]]], [[2, 3], [1, -1]], ranks=(1, 1)), 2, 10,
         [(2, 5, 1)] * 2, "M_2 and its transpose"),
     "ranks 1, 1, d_l = 1": (
-        lambda: fi.chain_fibre([[[1, 2], [3, 6]], [[1, 1], [2, 2]]], [[2, 3]], ranks=(1, 1)), 2, 30,
+        lambda: chain_fibre([[[1, 2], [3, 6]], [[1, 1], [2, 2]]], [[2, 3]], ranks=(1, 1)), 2, 30,
         [(2, 5, 1)] * 6, "six orbits"),
     "rank 1 last, d_l = 1": (
-        lambda: fi.chain_fibre([[[3, -2], [1, 4]], [[1, 1], [2, 2]]], [[2, 3]], ranks=(2, 1)), 2, 10,
+        lambda: chain_fibre([[[3, -2], [1, 4]], [[1, 1], [2, 2]]], [[2, 3]], ranks=(2, 1)), 2, 10,
         [(2, 5, 1)] * 2, "L and the row factor of M_2"),
     "widths 2, 1, 2": (
-        lambda: fi.chain_fibre_in_weights(
+        lambda: chain_fibre_in_weights(
             [outer([1, 3], [1, 2]), [[2]]], [[[2, 5]], [[3], [1]]], ranks=(1, 1)),
         3, 16, [(3, 8, 1)] * 2, "V_1 and the row factor of A_1; GL_1 and two scalings"),
 }  # fmt: skip
@@ -186,7 +187,7 @@ def test_original_weights_have_the_gauge_orbit():
 def test_slices_meet_the_orbit_in_a_point():
     from tests.engines.ideal_problems import engine_or_skip
 
-    fibre = fi.chain_fibre([[[3, -2], [1, 4]], [[1, 5], [2, -3]]], [[2, 3], [1, -1]], sliced=True)
+    fibre = chain_fibre([[[3, -2], [1, 4]], [[1, 5], [2, -3]]], [[2, 3], [1, -1]], sliced=True)
     basis = engine_or_skip("singular").groebner_basis(fibre.ideal)
     assert (basis.dimension, basis.degree) == (0, 1)
     assert contains(basis, [{tuple(int(i == k) for i in range(12)): 1, (0,) * 12: -x}
@@ -199,7 +200,7 @@ def test_three_layers():
     from tests.engines.ideal_problems import engine_or_skip
 
     M = [[[3, -2], [1, 4]], [[1, 5], [2, -3]], [[2, 1], [-1, 3]]]
-    fibre = fi.chain_fibre(M, [[2, 3]], jets=4)
+    fibre = chain_fibre(M, [[2, 3]], jets=4)
     basis = engine_or_skip("msolve").groebner_basis(fibre.ideal)
     assert (basis.dimension, basis.degree) == (3, 14) and not basis.proved
     s, u, v = Fraction(2), Fraction(-1, 3), Fraction(5, 2)
@@ -212,7 +213,7 @@ def test_jets_are_equations_of_the_fibre():
     """They vanish on the orbit, and with two values they leave nothing else."""
     from tests.engines.ideal_problems import engine_or_skip
 
-    fibre = fi.chain_fibre([[[3, -2], [1, 4]], [[1, 5], [2, -3]]], [[2, 3]], jets=4)
+    fibre = chain_fibre([[[3, -2], [1, 4]], [[1, 5], [2, -3]]], [[2, 3]], jets=4)
     basis = engine_or_skip("msolve").groebner_basis(fibre.ideal)
     assert basis.elements == basis_of("(2;1), l = 2").elements
 
@@ -223,13 +224,13 @@ def test_wrong_input():
         lambda: fi.layer_fibre([[1, 2], [3]], [[1, 1]]),
         lambda: fi.layer_fibre([[1, 0.5], [3, 1]], [[1, 1]]),
         lambda: fi.layer_fibre([], [[1, 1]]),
-        lambda: fi.chain_fibre([[[1]]], [[1, 1]]),
-        lambda: fi.chain_fibre([[[0]]], [[1]], sliced=True),
-        lambda: fi.chain_fibre([[[0, 1], [1, 0]]], [[1, 1]], jets=2),
+        lambda: chain_fibre([[[1]]], [[1, 1]]),
+        lambda: chain_fibre([[[0]]], [[1]], sliced=True),
+        lambda: chain_fibre([[[0, 1], [1, 0]]], [[1, 1]], jets=2),
         lambda: fi.layer_fibre_of_function(2, 1, [1]),
         lambda: fi.layer_fibre_in_weights([[1, 2]], [[1]], [[1, 1]]),
     ):
         with pytest.raises(InputError):
             wrong()
     with pytest.raises(TooLargeError, match="theorem"):
-        fi.chain_fibre([generic(4, 4, i) for i in range(4)], generic(1, 4, 9))
+        chain_fibre([generic(4, 4, i) for i in range(4)], generic(1, 4, 9))

@@ -18,7 +18,8 @@ from lightningalg.networks.layers.monomial_activation import MonomialActivation
 from lightningalg.networks.layers.normalized_attention import NormalizedAttention
 from lightningalg.networks.layers.sum import Sum
 from lightningalg.networks.matrix import Matrix
-from lightningalg.networks.network import MAX_LAYERS, Network, Node
+from lightningalg.networks.network import Network, Node
+from lightningalg.networks.ordering import MAX_LAYERS
 from lightningalg.networks.spec import network_from_table
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lightningalg.worksheets import runner
+from lightningalg.worksheets import certifying, runner
 from lightningalg.worksheets.model import read_worksheet
 
 
@@ -20,7 +20,7 @@ def small_run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     (folder / "small.toml").write_text(WORKSHEET)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner, "_pool", here)
+        patch.setattr(certifying, "_pool", here)
         runner.run_worksheets([read_worksheet(folder / "small.toml")], out=folder / "out", jobs=1)
     return folder / "out"
 

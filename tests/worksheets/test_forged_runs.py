@@ -11,7 +11,7 @@ from lightningalg.certificates.files import read_certificate
 from lightningalg.claims import claim_kinds
 from lightningalg.errors import InputError
 from lightningalg.render.html import render_report
-from lightningalg.worksheets import runner
+from lightningalg.worksheets import certifying, runner
 from lightningalg.worksheets.book import read_book
 from lightningalg.worksheets.checked import contradiction
 from lightningalg.worksheets.library import find_worksheets
@@ -77,7 +77,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("forged")
     (folder / "sheet.toml").write_text(WORKSHEET)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner, "_pool", here)
+        patch.setattr(certifying, "_pool", here)
         runner.run_worksheets([read_worksheet(folder / "sheet.toml")], out=folder / "out", jobs=1)
     return folder / "out"
 

@@ -16,7 +16,7 @@ from lightningalg.certificates.files import read_certificate
 from lightningalg.errors import InputError
 from lightningalg.render.html import render_report
 from lightningalg.render.html.pages import pretty
-from lightningalg.worksheets import runner
+from lightningalg.worksheets import certifying
 from lightningalg.worksheets.library import find_worksheets
 from lightningalg.worksheets.model import read_worksheet
 from lightningalg.worksheets.report import read_report
@@ -169,7 +169,7 @@ def test_documented_verdicts_are_explained(run):
 
 
 def test_open_claims_say_why_and_what_would_settle_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "_pool", here)
+    monkeypatch.setattr(certifying, "_pool", here)
     know_only_parameters(monkeypatch)
     (tmp_path / "o.toml").write_text(OPEN)
     run_worksheets([read_worksheet(tmp_path / "o.toml")], out=tmp_path / "out", jobs=1)

@@ -13,9 +13,10 @@ from lightningalg.cli.worksheet import _broken, _first_column, _table
 from lightningalg.render.html import render_report
 from lightningalg.render.html.proof import convert_proof
 from lightningalg.render.latex import escape
-from lightningalg.worksheets import runner
+from lightningalg.worksheets import certifying, runner
 from lightningalg.worksheets.model import read_worksheet
-from lightningalg.worksheets.report import NOT_RUN, read_report
+from lightningalg.worksheets.report import read_report
+from lightningalg.worksheets.report_claims import NOT_RUN
 from tests.cli.support import call
 from tests.worksheets.test_report import WORKSHEET, Page, alter
 from tests.worksheets.test_runner import here
@@ -36,7 +37,7 @@ def stopped(tmp_path_factory) -> Path:
             raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner, "_pool", here)
+        patch.setattr(certifying, "_pool", here)
         with pytest.raises(KeyboardInterrupt):
             runner.run_worksheets(
                 [read_worksheet(folder / "small.toml")], out=folder / "out", jobs=1, progress=interrupt

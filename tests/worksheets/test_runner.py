@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from lightningalg.errors import InputError
-from lightningalg.worksheets import runner
+from lightningalg.worksheets import certifying, runner
 from lightningalg.worksheets.library import find_worksheets
 from lightningalg.worksheets.model import read_worksheet
 from lightningalg.worksheets.runner import run_worksheets
@@ -206,7 +206,7 @@ def clock(folder, pattern="*/*/*.json"):
 def here(tasks, workers):
     """Certify in this process: starting others takes most of the time of a small run."""
     for task in tasks:
-        yield runner.certify_task(task)
+        yield certifying.certify_task(task)
 
 
 # -- verdicts ------------------------------------------------------------------
@@ -218,7 +218,7 @@ def every_verdict(tmp_path_factory):
     folder = tmp_path_factory.mktemp("every")
     path = write_sheet(folder, SHEET)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner, "_pool", here)
+        patch.setattr(certifying, "_pool", here)
         know_only_parameters(patch)
         run = run_file(path, folder / "out")
     return path, folder / "out", run
@@ -227,7 +227,7 @@ def every_verdict(tmp_path_factory):
 @pytest.fixture
 def in_this_process(monkeypatch):
     """As in the run of every verdict."""
-    monkeypatch.setattr(runner, "_pool", here)
+    monkeypatch.setattr(certifying, "_pool", here)
     know_only_parameters(monkeypatch)
 
 
@@ -533,8 +533,8 @@ def test_output_folder_that_cannot_be_written_is_refused_before_the_work(capfd, 
     (tmp_path / "file").write_text("keep")
     path = write_sheet(tmp_path, SMALL)
     work = []
-    monkeypatch.setattr(runner, "certify_task", lambda task: work.append(task))
-    monkeypatch.setattr(runner, "_pool", here)
+    monkeypatch.setattr(certifying, "certify_task", lambda task: work.append(task))
+    monkeypatch.setattr(certifying, "_pool", here)
     for place in (tmp_path / "file", tmp_path / "file" / "deeper", "/proc/none"):
         call(capfd, "worksheet", "run", path, "--out", place).refuses("cannot write", str(place))
         assert not work
@@ -700,7 +700,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, to_group):
         f"mine/slow/{i.name}.json": runner._task(sheet, sheet.claims[0], i, out, "0", False)
         for i in sheet.claims[0].instances
     }
-    assert all(runner.certify_task(tasks[name])[3] for name in finished)
+    assert all(certifying.certify_task(tasks[name])[3] for name in finished)
 
 
 def test_ctrl_c_ends_long_computations(tmp_path):

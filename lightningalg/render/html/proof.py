@@ -13,8 +13,8 @@ from html import escape
 
 from lightningalg.errors import UnsupportedError, shown
 from lightningalg.render.html.mathml import inline_or_display
+from lightningalg.render.html.proof_environments import ENVIRONMENTS, theorem
 from lightningalg.render.html.proof_state import State, resolved
-from lightningalg.render.html.proof_tables import longtable
 from lightningalg.render.html.proof_words import (
     ACCENTS,
     ONE_SILENT_ARGUMENT,
@@ -27,7 +27,6 @@ from lightningalg.render.html.tex_reader import (
     Reader,
     definitions,
     formula_pieces,
-    split_top,
     without_comments,
 )
 
@@ -89,7 +88,7 @@ def convert_proof(text: str) -> ProofText:
 
 
 class _Converter:
-    """One pass over a piece of text; pieces inside it get converters of their own."""
+    """One pass over a piece of text; pieces inside it get converters of their own (``AbstractConverter``)."""
 
     def __init__(self, state: State, depth: int):
         if depth > _MOST_DEPTH:
@@ -111,7 +110,8 @@ class _Converter:
         self._run(text)
         return "".join(self.out).strip()
 
-    def _inner(self) -> _Converter:
+    def inner(self) -> _Converter:
+        """Return a converter for a piece of this text."""
         return _Converter(self.state, self.depth + 1)
 
     # -- output -------------------------------------------------------------------------------
@@ -129,7 +129,8 @@ class _Converter:
             self.paragraph = True
         self.out.append(html)
 
-    def _block(self, html: str) -> None:
+    def block(self, html: str) -> None:
+        """Put something that is no part of a paragraph."""
         self._close()
         self.out.append(html + "\n")
 
@@ -151,14 +152,14 @@ class _Converter:
             self._command(reader)
         elif char == "$":
             reader.at += 1
-            self._word(self._formula(reader.until("$")))
+            self._word(self.formula(reader.until("$")))
         elif char == "{":
             group = reader.group()
             if self.as_blocks and r"\begin{" in group:
-                inner = self._inner()
-                self._block(inner.blocks(group))
+                inner = self.inner()
+                self.block(inner.blocks(group))
             elif group:
-                inner = self._inner()
+                inner = self.inner()
                 self._word(inner.inline(group) + (" " if group[-1:].isspace() else ""))
         elif char == "}":
             raise UnsupportedError("a brace that closes nothing")
@@ -198,9 +199,9 @@ class _Converter:
         elif hasattr(self, f"_do_{name.rstrip('*')}"):
             getattr(self, f"_do_{name.rstrip('*')}")(reader, name)
         elif name == "[":
-            self._block(self._displayed(reader.until(r"\]"), ""))
+            self.block(self.displayed(reader.until(r"\]"), ""))
         elif name == "(":
-            self._word(self._formula(reader.until(r"\)")))
+            self._word(self.formula(reader.until(r"\)")))
         elif name == "\\":
             reader.option()
             self._word("<br>")
@@ -214,11 +215,12 @@ class _Converter:
             self._word(f"<code>{simple}</code>")
             return
         mark = ' class="whole"' if name == "mbox" else ""
-        self._word(f"<{tag}{mark}>{self._inner().inline(group)}</{tag}>")
+        self._word(f"<{tag}{mark}>{self.inner().inline(group)}</{tag}>")
 
     # -- formulas -----------------------------------------------------------------------------
 
-    def _formula(self, latex: str, display: bool = False) -> str:
+    def formula(self, latex: str, display: bool = False) -> str:
+        """Return a formula as MathML."""
         if "\\" in latex:
             latex = re.sub(r"\\label\{[^{}]*\}|\\(?:qedhere|nonumber)(?![A-Za-z])", " ", latex)
             latex = re.sub(r"\\([A-Za-z]+)", self._defined, latex).replace(r"\mathdollar", r"\$")
@@ -236,14 +238,15 @@ class _Converter:
             return found[0]
         return body if body.startswith(r"\operatorname") else f"{{{body}}}"
 
-    def _displayed(self, latex: str, number: str, anchor: str = "") -> str:
+    def displayed(self, latex: str, number: str, anchor: str = "") -> str:
+        """Return a formula on a line of its own, with its number."""
         attribute = f' id="{anchor}"' if anchor else ""
         tail = f'<span class="eqno">({number})</span>' if number else ""
-        return f'<div class="equation"{attribute}>{self._formula(latex, display=True)}{tail}</div>'
+        return f'<div class="equation"{attribute}>{self.formula(latex, display=True)}{tail}</div>'
 
     def _do_ensuremath(self, reader: Reader, name: str) -> None:
         content = reader.group()
-        self._word("$" if content.strip() == r"\mathdollar" else self._formula(content))
+        self._word("$" if content.strip() == r"\mathdollar" else self.formula(content))
 
     def _do_providecommand(self, reader: Reader, name: str) -> None:
         reader.group()
@@ -255,7 +258,7 @@ class _Converter:
 
     def _do_samewords(self, reader: Reader, name: str) -> None:
         reader.group()
-        self._word(self._inner().inline(reader.group()))
+        self._word(self.inner().inline(reader.group()))
 
     _do_foreignlanguage = _do_samewords
 
@@ -299,16 +302,16 @@ class _Converter:
         note = reader.option()
         keys = [key.strip() for key in reader.group().split(",")]
         shown = [f"\ue000labelcref\ue001bib:{escape(key)}\ue002" for key in keys]
-        tail = f", {self._inner().inline(note)}" if note else ""
+        tail = f", {self.inner().inline(note)}" if note else ""
         self._word(f"[{', '.join(shown)}{tail}]")
 
     def _do_texorpdfstring(self, reader: Reader, name: str) -> None:
         first = reader.group()
         reader.group()
-        self._word(self._inner().inline(first))
+        self._word(self.inner().inline(first))
 
     def _do_href(self, reader: Reader, name: str) -> None:
-        target, text = reader.group(), self._inner().inline(reader.group())
+        target, text = reader.group(), self.inner().inline(reader.group())
         safe = target.startswith(_HOSTS) and re.fullmatch(r"[A-Za-z0-9:/._()-]+", target)
         self._word(f'<a href="{escape(target)}" rel="noreferrer">{text}</a>' if safe else text)
 
@@ -321,7 +324,7 @@ class _Converter:
         self._heading(reader, name, "subsection", "h4")
 
     def _heading(self, reader: Reader, name: str, level: str, tag: str) -> None:
-        title = self._inner().inline(reader.group())
+        title = self.inner().inline(reader.group())
         number = ""
         if not name.endswith("*"):
             count = self.state.step(level)
@@ -340,7 +343,7 @@ class _Converter:
         if level == "section":
             plain = re.sub(r"<[^>]*>|\ue000.*?\ue002", "", title)
             self.state.contents.append((anchor, f"{number} {plain}".strip()))
-        self._block(f'<{tag} id="{anchor}">{number + " " if number else ""}{title}</{tag}>')
+        self.block(f'<{tag} id="{anchor}">{number + " " if number else ""}{title}</{tag}>')
 
     # -- environments -------------------------------------------------------------------------
 
@@ -348,139 +351,8 @@ class _Converter:
         kind = reader.group()
         plain = kind.rstrip("*")
         if kind in self.state.theorems:
-            self._theorem(kind, reader)
-        elif hasattr(self, f"_in_{plain}"):
-            getattr(self, f"_in_{plain}")(reader, kind)
+            theorem(self, reader, kind)
+        elif plain in ENVIRONMENTS:
+            ENVIRONMENTS[plain](self, reader, kind)
         else:
             raise UnsupportedError(f"the environment {kind[:30]} is not known here")
-
-    def _theorem(self, kind: str, reader: Reader) -> None:
-        title = reader.option()
-        body = reader.environment(kind)
-        head, number = self.state.theorems[kind], ""
-        if kind != "remark":
-            number = str(self.state.step("theorem"))
-            self.state.current = (kind, number)
-            head += f" {number}"
-        label = re.match(r"\s*\\label\{([^{}]*)\}", body)
-        anchor = self.state.anchor(label[1] if label else f"{kind} {number}")
-        if label:
-            body = body[label.end() :]
-            self.state.labels[escape(label[1])] = (kind, number, anchor)
-        note = f" ({self._inner().inline(title)})" if title else ""
-        content = self._inner().blocks(body)
-        stated = kind == "theorem" or (label is not None and label[1].startswith("res:"))
-        if stated and r"\cite" not in (title or ""):  # not a theorem of somebody else
-            self.state.results.append(
-                f'<p class="head"><a href="#{anchor}">{head}</a>{note}</p>'
-                + re.sub(r' id="[^"]*"', "", content)
-            )
-        self._block(f'<section class="theorem {escape(kind)}" id="{anchor}" aria-label="{head}">'
-                    f'<p class="head">{head}{note}</p>{content}</section>')  # fmt: skip
-
-    def _in_proof(self, reader: Reader, kind: str) -> None:
-        title = reader.option()
-        before = self.state.current
-        head = self._inner().inline(title) if title else self.state.words["proof"]
-        content = self._inner().blocks(reader.environment(kind))
-        self.state.current = before
-        self._block(f'<div class="argument"><p class="head">{head}</p>{content}'
-                    '<p class="qed" aria-hidden="true">□</p></div>')  # fmt: skip
-
-    def _in_abstract(self, reader: Reader, kind: str) -> None:
-        self._block(f'<div class="abstract">{self._inner().blocks(reader.environment(kind))}</div>')
-
-    def _in_center(self, reader: Reader, kind: str) -> None:
-        self._block(f'<div class="centre">{self._inner().blocks(reader.environment(kind))}</div>')
-
-    def _in_listing(self, reader: Reader, kind: str) -> None:
-        self._block(f'<div class="listing">{self._inner().blocks(reader.environment(kind))}</div>')
-
-    _in_longformula = _in_listing
-
-    def _in_equation(self, reader: Reader, kind: str) -> None:
-        body = reader.environment(kind)
-        label = re.search(r"\\label\{([^{}]*)\}", body)
-        number, anchor = "", ""
-        if not kind.endswith("*"):
-            number = str(self.state.step("equation"))
-        if label:
-            anchor = self.state.anchor(label[1])
-            self.state.labels[escape(label[1])] = ("equation", number, anchor)
-        self._block(self._displayed(body, number, anchor))
-
-    def _in_align(self, reader: Reader, kind: str) -> None:
-        if not kind.endswith("*"):
-            raise UnsupportedError("numbered lines of formulas")
-        rows = []
-        for line in split_top(reader.environment(kind), r"\\"):
-            cells = [self._formula("{}" + cell, display=True) for cell in split_top(line, "&")]
-            inner = [re.sub(r"^<math[^>]*>|</math>$", "", cell) for cell in cells]
-            rows.append("<mtr>" + "".join(f"<mtd>{cell}</mtd>" for cell in inner) + "</mtr>")
-        table = (
-            f'<math display="block"><mtable class="align" displaystyle="true">{"".join(rows)}</mtable></math>'
-        )
-        self._block(f'<div class="equation">{table}</div>')
-
-    def _in_itemize(self, reader: Reader, kind: str) -> None:
-        items = "".join(f"<li>{html}</li>" for _, html in self._items(reader.environment(kind), ""))
-        self._block(f"<ul>{items}</ul>")
-
-    def _in_enumerate(self, reader: Reader, kind: str) -> None:
-        found = self._items(reader.environment(kind), "item")
-        items = "".join(f'<li><span class="mark">{mark}</span> {html}</li>' for mark, html in found)
-        self._block(f'<ol class="marked">{items}</ol>')
-
-    def _in_description(self, reader: Reader, kind: str) -> None:
-        found = self._items(reader.environment(kind), "")
-        self._block("<dl>" + "".join(f"<dt>{m}</dt><dd>{html}</dd>" for m, html in found) + "</dl>")
-
-    def _items(self, body: str, counter: str) -> list[tuple[str, str]]:
-        r"""Return marks and contents of the items; a list inside an item keeps its own ``\item``s."""
-        pieces = _split_items(body)
-        found = []
-        for number, piece in enumerate(pieces, start=1):
-            reader = Reader(piece)
-            mark = reader.option()
-            if counter:
-                self.state.current = (counter, str(number))
-            shown = self._inner().inline(mark) if mark is not None else f"({number})"
-            found.append((shown, self._inner().blocks(piece[reader.at :])))
-        return found
-
-    def _in_thebibliography(self, reader: Reader, kind: str) -> None:
-        body = reader.environment(kind)
-        pieces = body.split(r"\bibitem")[1:]
-        items = []
-        for number, piece in enumerate(pieces, start=1):
-            inside = Reader(piece)
-            key = inside.group()
-            anchor = self.state.anchor(f"bib:{key}")
-            self.state.labels[f"bib:{escape(key)}"] = ("reference", str(number), anchor)
-            text = self._inner().inline(piece[inside.at :])
-            items.append(f'<li id="{anchor}"><span class="mark">[{number}]</span> {text}</li>')
-        title = self.state.words["references"]
-        anchor = self.state.anchor("references")
-        self.state.contents.append((anchor, title))
-        self._block(f'<h3 id="{anchor}">{title}</h3><ol class="marked">{"".join(items)}</ol>')
-
-    def _in_longtable(self, reader: Reader, kind: str) -> None:
-        reader.option()
-        spec = reader.group()
-        self._block(longtable(self._inner, self.state, spec, reader.environment(kind)))
-
-    def _in_tabular(self, reader: Reader, kind: str) -> None:
-        self._in_longtable(reader, kind)
-
-
-def _split_items(body: str) -> list[str]:
-    depth, starts = 0, []
-    for found in re.finditer(r"\\(begin|end)\{(itemize|enumerate|description)\}|\\item(?![A-Za-z])", body):
-        if found[1]:
-            depth += 1 if found[1] == "begin" else -1
-        elif depth == 0:
-            starts.append((found.start(), found.end()))
-    if not starts or body[: starts[0][0]].strip():
-        raise UnsupportedError("a list that does not begin with an item")
-    ends = [start for start, _ in starts[1:]] + [len(body)]
-    return [body[after:end] for (_, after), end in zip(starts, ends, strict=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from lightningalg.errors import UnsupportedError, shown
 
@@ -37,6 +37,30 @@ class State:
         """Count one more, and return the number."""
         self.counters[counter] = self.counters.get(counter, 0) + 1
         return self.counters[counter]
+
+
+class AbstractConverter(Protocol):
+    """What environments and tables ask of the converter of the text that they stand in."""
+
+    state: State
+
+    def inner(self) -> AbstractConverter:
+        """Return a converter for a piece of this text."""
+
+    def blocks(self, text: str) -> str:
+        """Convert a text of paragraphs, theorems, lists and tables."""
+
+    def inline(self, text: str) -> str:
+        """Convert a text inside a paragraph, a heading or a cell."""
+
+    def block(self, html: str) -> None:
+        """Put something that is no part of a paragraph."""
+
+    def formula(self, latex: str, display: bool = False) -> str:
+        """Return a formula as MathML."""
+
+    def displayed(self, latex: str, number: str, anchor: str = "") -> str:
+        """Return a formula on a line of its own, with its number."""
 
 
 def resolved(html: str, state: State) -> str:

@@ -5,17 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html import escape
-from typing import Protocol
 
-from lightningalg.render.html.proof_state import State
+from lightningalg.render.html.proof_state import AbstractConverter, State
 from lightningalg.render.html.tex_reader import Reader, split_top
-
-
-class AbstractConverter(Protocol):
-    """Converts a piece of text inside a cell."""
-
-    def inline(self, text: str) -> str: ...
-
 
 Inner = Callable[[], AbstractConverter]
 

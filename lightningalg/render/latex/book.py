@@ -10,8 +10,9 @@ from hashlib import sha256
 from typing import Any
 
 from lightningalg.errors import InputError
-from lightningalg.render.latex.article import Document, document_of, filled, parts
+from lightningalg.render.latex.article import document_of, filled, parts
 from lightningalg.render.latex.claim import ClaimText, status, with_signs
+from lightningalg.render.latex.document import Document
 from lightningalg.render.latex.escape import Tex, typewriter
 from lightningalg.render.latex.language import current_language, speaking, translate
 from lightningalg.render.latex.prose import prose

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lightningalg.render.latex.arguments import Argument, argue
+from lightningalg.render.latex.arguments import argue
 from lightningalg.render.latex.bounds import expect
 from lightningalg.render.latex.escape import integer
+from lightningalg.render.latex.segment import Argument
 from lightningalg.render.latex.stages import Stages
 
 

@@ -336,6 +336,35 @@ def _size(layer: Mapping[str, Any], key: str) -> int:
     return value
 
 
+def _layer_sizes(entry: Mapping[str, Any], width: int) -> tuple[dict[str, int], list[tuple[str, int, int]]]:
+    """Return a layer's sizes and its matrices as (letter, rows, columns); its first input has ``width``."""
+    kind = entry["type"]
+    sizes = {"d_in": width, "d_out": width, "rank": 0, "degree": 0}
+    shapes: list[tuple[str, int, int]] = []
+    if kind in (ATTENTION, NORMALIZED):
+        d_in, d_out, rank = (_size(entry, key) for key in ("d_in", "d_out", "rank"))
+        sizes |= {"d_in": d_in, "d_out": d_out, "rank": rank}
+        shapes = [("Q", rank, d_in), ("K", rank, d_in), ("V", d_out, d_in)]
+    elif kind == LINEAR:
+        sizes |= {key: _size(entry, key) for key in ("d_in", "d_out")}
+        shapes = [("W", sizes["d_out"], sizes["d_in"])]
+    elif kind == ACTIVATION:
+        sizes["degree"] = _size(entry, "degree")
+    elif kind == BIAS:
+        sizes["d_in"] = sizes["d_out"] = _size(entry, "width")
+        shapes = [("b", sizes["d_out"], 1)]
+    elif kind == CONVOLUTION:
+        d_in, kernel, stride, channels = (
+            _size(entry, key) for key in ("d_in", "kernel", "stride", "channels")
+        )
+        sizes |= {"d_in": d_in, "kernel": kernel, "stride": stride, "channels": channels}
+        sizes["d_out"] = channels * ((d_in - kernel) // stride + 1)
+        shapes = [("W", channels, kernel)]
+    elif kind != SUM:
+        raise UnsupportedError(f"network: layers of type {shown(kind, 40)!r} cannot be printed")
+    return sizes, shapes
+
+
 def read_network(network: Mapping[str, Any]) -> Network:
     """Return the printable form of a certificate's ``network``.
 
@@ -359,29 +388,10 @@ def read_network(network: Mapping[str, Any]) -> Network:
     for count, entry in enumerate(network["layers"], start=1):
         kind = entry["type"]
         inputs = tuple(position[name] for name in entry["inputs"])
-        d_in = d_out = widths[inputs[0]]
-        rank = degree = owner = 0
-        window = {"kernel": 0, "stride": 0, "channels": 0}
-        shapes: list[tuple[str, int, int]] = []
-        if kind in (ATTENTION, NORMALIZED):
-            d_in, d_out, rank = (_size(entry, key) for key in ("d_in", "d_out", "rank"))
-            shapes = [("Q", rank, d_in), ("K", rank, d_in), ("V", d_out, d_in)]
-        elif kind == LINEAR:
-            d_in, d_out = _size(entry, "d_in"), _size(entry, "d_out")
-            shapes = [("W", d_out, d_in)]
-        elif kind == ACTIVATION:
-            degree = _size(entry, "degree")
-        elif kind == BIAS:
-            d_in = d_out = _size(entry, "width")
-            shapes = [("b", d_out, 1)]
-        elif kind == CONVOLUTION:
-            d_in, window = _size(entry, "d_in"), {key: _size(entry, key) for key in window}
-            d_out = window["channels"] * ((d_in - window["kernel"]) // window["stride"] + 1)
-            shapes = [("W", window["channels"], window["kernel"])]
-        elif kind != SUM:
-            raise UnsupportedError(f"network: layers of type {shown(kind, 40)!r} cannot be printed")
-        if any(widths[j] != d_in for j in inputs) or (kind != SUM and len(inputs) != 1):
+        sizes, shapes = _layer_sizes(entry, widths[inputs[0]])
+        if any(widths[j] != sizes["d_in"] for j in inputs) or (kind != SUM and len(inputs) != 1):
             raise InputError(f"network: the inputs of layer {str(entry['id'])[:64]} do not fit")
+        owner = 0
         if shapes and "weights" in entry:
             owner, shapes = position[entry["weights"]], []
         matrices = []
@@ -390,13 +400,12 @@ def read_network(network: Mapping[str, Any]) -> Network:
             matrices.append(ParameterMatrix(letter, symbol, rows, columns, first))
             first += rows * columns
         position[entry["id"]] = count
-        widths.append(d_out)
-        layers.append(
-            Layer(
-                count, words(entry["id"]), kind, inputs, d_in, d_out, rank, degree, tuple(matrices), **window,
-                owner=owner,
-            )
+        widths.append(sizes["d_out"])
+        layer = Layer(
+            number=count, id=words(entry["id"]), type=kind, inputs=inputs, matrices=tuple(matrices),
+            owner=owner, **sizes,
         )  # fmt: skip
+        layers.append(layer)
     result = Network(_size(network, "tokens"), width, tuple(layers))
     unread = {layer.number for layer in layers} - {j for layer in layers for j in layer.inputs}
     if len(unread) != 1:
