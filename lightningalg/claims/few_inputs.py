@@ -13,7 +13,7 @@ from lightningalg.engines.choose import linear_algebra
 from lightningalg.networks.network import Network
 from lightningalg.rank.few_inputs import few_inputs_of
 
-#: ``rank_1``, ..., ``rank_60`` are quantities of the claim
+#: ``rank_1``, ..., ``rank_60`` are quantities, up to twice the number of inputs of the certificate
 NAMED = 60
 
 
@@ -87,6 +87,7 @@ class FewInputsClaim(AbstractClaim):
         pairs = list(zip(claim["lower"], claim["upper"], strict=True))
         dimension = claim["dimension"]
         known = [low if low == high else None for low, high in pairs]
+        ranks = known + [dimension] * len(known)
         needed = None
         if dimension is not None and (len(pairs) == 1 or pairs[-2][1] < dimension):
             needed = len(pairs)
@@ -94,5 +95,5 @@ class FewInputsClaim(AbstractClaim):
             "inputs_needed": needed,
             "dimension": dimension,
             "decided": None if None in known else 1,
-            **{f"rank_{k}": known[k - 1] if k <= len(known) else dimension for k in range(1, NAMED + 1)},
+            **{f"rank_{k + 1}": value for k, value in enumerate(ranks[:NAMED])},
         }
