@@ -6733,7 +6733,8 @@ def check_few_inputs(certificate: dict[str, Any], report: Report) -> str:
     witness = fields(certificate["witness"], "fields", "witness", ("flag", "factorisations", "minor"))
     flag, _ = bound_by_flag(network)
     compare("upper bound", "flag", witness["flag"], encode(flag))
-    compare("upper bound", "factorisations", witness["factorisations"], few_input_ways(network))
+    ways = few_input_ways(network)
+    compare("upper bound", "factorisations", witness["factorisations"], ways)
     minor_keys = ("prime", "seed", "rows", "columns", "determinant")
     minor = fields(witness["minor"], "lower bound", "minor", minor_keys)
     prime = parse_prime(minor["prime"])
@@ -6751,8 +6752,7 @@ def check_few_inputs(certificate: dict[str, Any], report: Report) -> str:
     lower = list(itertools.accumulate(groups[k] for k in range(count)))
     compare("claim", "lower", claim["lower"], lower)
     upper = [
-        min([flag, *(int(way["fixed"]) + int(way["each"]) * k for way in few_input_ways(network))])
-        for k in range(1, count + 1)
+        min([flag, *(int(way["fixed"]) + int(way["each"]) * k for way in ways)]) for k in range(1, count + 1)
     ]
     compare("claim", "upper", claim["upper"], [encode(value) for value in upper])
     compare("claim", "dimension", claim["dimension"], encode(flag) if lower[-1] == flag else None)
