@@ -6681,6 +6681,249 @@ def check_closure_degree(certificate: dict[str, Any], report: Report) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------
+# §19  Kind `few-inputs`
+# ------------------------------------------------------------------------------------------------------------
+
+MAX_INPUTS = 1000
+
+
+class OutputSampling(Sampling):
+    """Row ``k E + e`` is entry e of the value at input k, E the number of entries of a value."""
+
+    __slots__ = ()
+
+    @property
+    def entries(self) -> int:
+        return self.network.d_out * self.network.tokens
+
+    def input(self, sample: int) -> tuple[int, ...]:
+        return super().input(sample // self.entries)
+
+    def functional(self, sample: int) -> tuple[int, ...]:
+        entry = sample % self.entries
+        return tuple([int(place == entry) for place in range(self.entries)])
+
+
+def few_input_ways(network: Network) -> list[dict[str, Any]]:
+    """The six ways to count the values at k inputs: at most ``fixed + each k`` dimensions."""
+    widths = [network.node_width(node) for node in range(len(network.layers) + 1)]
+    ranks = [layer.rank for layer in network.layers]
+    d, e, t = widths[0], widths[-1], network.tokens
+    m, b, alpha, tau = min(widths), min(t, *widths, *ranks), min(ranks[0], d), min(t, d)
+    ways = []
+    for left, p, one in (
+        ("outputs", e, 0),
+        ("columns", m, m * (e - m)),
+        ("product", tau, m * (d + e - m) - 1),
+    ):
+        for right, q, other in (("inputs", tau, 0), ("rows", alpha, alpha * (d - alpha))):
+            each = bounded_rank_maps(p, q, b)
+            ways.append({"left": left, "right": right, "fixed": encode(one + other), "each": encode(each)})
+    return ways
+
+
+def check_few_inputs(certificate: dict[str, Any], report: Report) -> str:
+    network = parse_network(certificate["network"])
+    chain = network.is_chain(ATTENTION)
+    require(chain, "network", f"the network is not a chain of {ATTENTION} layers")
+    keys = ("quantity", "dimension", "lower", "upper")
+    claim = fields(certificate["claim"], "claim", "claim", keys)
+    compare("claim", "quantity", claim["quantity"], "rank of few inputs")
+    check_strength_and_provenance(certificate)
+    witness = fields(certificate["witness"], "fields", "witness", ("flag", "factorisations", "minor"))
+    flag, _ = bound_by_flag(network)
+    compare("upper bound", "flag", witness["flag"], encode(flag))
+    ways = few_input_ways(network)
+    compare("upper bound", "factorisations", witness["factorisations"], ways)
+    minor_keys = ("prime", "seed", "rows", "columns", "determinant")
+    minor = fields(witness["minor"], "lower bound", "minor", minor_keys)
+    prime = parse_prime(minor["prime"])
+    seed = matching(minor["seed"], SEED, "sampling", "seed")
+    sampling = OutputSampling(network, prime, seed)
+    count = len(array(claim["lower"], "claim", "lower", at_least=1))
+    require(count <= MAX_INPUTS, "claim", f"{count} inputs, at most {MAX_INPUTS} are allowed")
+    rows = IndexSet.parse(minor["rows"], "rows", min(MAX_SAMPLES, count * sampling.entries))
+    columns = IndexSet.parse(minor["columns"], "columns", network.parameters())
+    require(0 < len(rows) == len(columns), "rows", f"{len(rows)} rows and {len(columns)} columns")
+    determinant = integer(minor["determinant"], "determinant", "determinant", 1, prime - 1)
+    # numbers of rows: the sizes of the minor are bounded before they are listed
+    require_supported(20 * len(rows) ** 2 <= LIMIT_BYTES, f"a minor of size {len(rows)}")
+    groups = Counter(row // sampling.entries for row in rows.indices())
+    lower = list(itertools.accumulate(groups[k] for k in range(count)))
+    compare("claim", "lower", claim["lower"], lower)
+    upper = [
+        min([flag, *(int(way["fixed"]) + int(way["each"]) * k for way in ways)]) for k in range(1, count + 1)
+    ]
+    compare("claim", "upper", claim["upper"], [encode(value) for value in upper])
+    compare("claim", "dimension", claim["dimension"], encode(flag) if lower[-1] == flag else None)
+    found = sampled_determinant(sampling, rows, columns, report)
+    stated = f"stated {determinant}, recomputed {found} modulo {prime}"
+    require(found == determinant, "determinant", stated)
+    decided = sum(map(int.__eq__, lower, upper))
+    reached = f"the dimension {flag} is reached" if lower[-1] == flag else "the dimension is not reached"
+    return (
+        f"{network}: ranks of all outputs of 1 to {count} inputs, {decided} of {count} decided; "
+        f"with {count} {reached} (exact)"
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------
+# §20  Kind `orbits`
+# ------------------------------------------------------------------------------------------------------------
+
+LIMIT_EXPANSION = 5_000_000  # orbits times factors times degree of the counts that are expanded
+# dimension vectors of the indecomposable representations of the quiver . -> . <- .
+INDECOMPOSABLES = ((1, 1, 1), (1, 1, 0), (0, 1, 1), (0, 1, 0), (1, 0, 0), (0, 0, 1))
+
+Product = Counter[int]  # q^c[0] times the product of (q^i - 1)^c[i], i > 0
+
+
+def general_linear(n: int) -> Product:
+    """The order of GL_n over F_q."""
+    return Counter({0: n * (n - 1) // 2, **dict.fromkeys(range(1, n + 1), 1)})
+
+
+def homomorphisms(one: tuple[int, int, int], other: tuple[int, int, int]) -> int:
+    """The dimension of Hom(one, other): maps b in the middle, a_i at the ends, a_i = b where both act."""
+    middle = one[1] * other[1]
+    ends = [one[i] * other[i] for i in (0, 2)]
+    equal = sum(end * other[1] for end in ends)  # a_i = b, or a_i = 0 where there is no b
+    zero = any(one[i] * other[1] * one[1] * (1 - other[i]) for i in (0, 2))  # b = 0
+    return middle + sum(ends) - equal - zero
+
+
+class PairOrbits:
+    """The orbits of GL_d' x GL_d x GL_d on pairs (V, A), V of size d' x d, A of size d x d and rank <= a."""
+
+    def __init__(self, layer: OneLayer, work: Work) -> None:
+        self.layer, self.work = layer, work
+        r_max, s_max = min(layer.d, layer.e), min(layer.d, layer.a)
+        count = (r_max + 1) * (s_max + 1) * (min(r_max, s_max) + 1)
+        steps = count * (layer.d + layer.e) * layer.d * (layer.d + layer.e)
+        require_supported(steps <= LIMIT_EXPANSION, f"the orbits of one layer with {layer}")
+        self.triples = [
+            (r, s, m)
+            for r in range(r_max + 1)
+            for s in range(s_max + 1)
+            for m in range(max(0, r + s - layer.d), min(r, s) + 1)
+        ]
+
+    def by_stabiliser(self, triple: StratumKey) -> Product:
+        """The points of the representative's orbit: the order of the group over that of its stabiliser."""
+        d, e = self.layer.d, self.layer.e
+        r, s, m = triple
+        times = (m, r - m, s - m, d - r - s + m, e - r, d - s)
+        every = [(n, shape) for n, shape in zip(times, INDECOMPOSABLES, strict=True)]
+        unipotent = sum(
+            n * k * homomorphisms(one, other)
+            for (n, one), (k, other) in itertools.product(every, repeat=2)
+            if one != other
+        )
+        found: Product = Counter({0: -unipotent})
+        for n in (e, d, d):
+            found.update(general_linear(n))
+        for n in times:
+            found.subtract(general_linear(n))
+        return Counter({i: k for i, k in found.items() if k})
+
+    def by_subspaces(self, triple: StratumKey) -> Product:
+        """The pairs with these invariants: row space, column space and their spanning families."""
+        d, e = self.layer.d, self.layer.e
+        r, s, m = triple
+        found: Product = Counter({0: (r - m) * (s - m)})
+        for n, k in ((d, r), (r, m), (d - r, s - m)):
+            found.update(range(n - k + 1, n + 1))
+            found.subtract(range(1, k + 1))
+        for n, k in ((e, r), (d, s)):
+            found.update({0: k * (k - 1) // 2})
+            found.update(range(n - k + 1, n + 1))
+        return Counter({i: k for i, k in found.items() if k})
+
+    def expand(self, product: Product) -> list[int]:
+        """The coefficients of the polynomial, by increasing powers of q."""
+        result = [0] * product[0] + [1]
+        for i in sorted(i for i, k in product.items() if i and k > 0):
+            for _ in range(product[i]):
+                self.work.spend(len(result) + i)
+                longer = [0] * i + result
+                for place, value in enumerate(result):
+                    longer[place] -= value
+                result = longer
+        for i in (i for i, k in product.items() if i and k < 0):
+            for _ in range(-product[i]):
+                self.work.spend(len(result))
+                for place in range(len(result)):  # times -1/(1 - q^i) as a series, which ends
+                    result[place] = (result[place - i] if place >= i else 0) - result[place]
+                require(not any(result[len(result) - i :]), "orbits", "a count is no polynomial")
+                del result[len(result) - i :]
+        return result
+
+    def tangent(self, triple: StratumKey) -> Iterable[SparseVector]:
+        """The vectors (u V + V g, g^T A + A h) at the representative, for unit matrices u, g, h."""
+        d, e = self.layer.d, self.layer.e
+        values, attention = representative(triple)
+        at = self.layer.d * self.layer.e
+        for i, j in itertools.product(range(e), repeat=2):
+            yield {i * d + x: v for (y, x), v in values.items() if y == j}
+        for i, j in itertools.product(range(d), repeat=2):
+            vector = {y * d + j: v for (y, x), v in values.items() if x == i}
+            vector.update({at + j * d + y: v for (x, y), v in attention.items() if x == i})
+            yield vector
+        for i, j in itertools.product(range(d), repeat=2):
+            yield {at + x * d + j: v for (x, y), v in attention.items() if y == i}
+
+    def matrices(self) -> list[int]:
+        """How many pairs there are, by the number of d x d matrices of each rank."""
+        d = self.layer.d
+        total = [0] * (d * (d + self.layer.e) + 1)
+        for s in range(min(d, self.layer.a) + 1):
+            of_rank: Product = Counter({0: d * self.layer.e + s * (s - 1) // 2})
+            for _ in range(2):
+                of_rank.update(range(d - s + 1, d + 1))
+            of_rank.subtract(range(1, s + 1))
+            for place, value in enumerate(self.expand(of_rank)):
+                total[place] += value
+        return total
+
+
+def check_orbits(certificate: dict[str, Any], report: Report) -> str:
+    work = Work("orbits")
+    group = PairOrbits(OneLayer.of(parse_network(certificate["network"])), work)
+    layer, triples = group.layer, group.triples
+    claim = fields(certificate["claim"], "claim", "claim", ("quantity", "dimension", "orbits", "dimensions"))
+    compare("claim", "quantity", claim["quantity"], "orbits")
+    check_strength_and_provenance(certificate)
+    witness = fields(certificate["witness"], "fields", "witness", ("prime", "orbits"))
+    prime = parse_prime(witness["prime"])
+    compare("claim", "orbits", claim["orbits"], [list(triple) for triple in triples])
+    counts = [group.by_subspaces(triple) for triple in triples]
+    stated = [
+        {"orbit": list(triple), "power": count[0], "factors": sorted([i, k] for i, k in count.items() if i)}
+        for triple, count in zip(triples, counts, strict=True)
+    ]
+    compare("orbits", "orbits", witness["orbits"], stated)
+    total = [0] * (layer.d * (layer.d + layer.e) + 1)
+    dimensions = []
+    for number, (triple, count) in enumerate(zip(triples, counts, strict=True)):
+        report(f"orbit {number + 1} of {len(triples)}")
+        whole = group.by_stabiliser(triple) == count
+        require(whole, "orbits", f"the orbit of {list(triple)} is not all pairs with these invariants")
+        for place, value in enumerate(group.expand(count)):
+            total[place] += value
+        dimensions.append(count[0] + sum(i * k for i, k in count.items()))
+        rank = ModularRank(prime, work).rank_of(group.tangent(triple))
+        found = f"the tangent space at {list(triple)} has rank {rank}, not {dimensions[-1]}"
+        require(rank == dimensions[-1], "rank", found)
+    compare("claim", "dimensions", claim["dimensions"], dimensions)
+    compare("claim", "dimension", claim["dimension"], layer.dimension + 1)
+    require(total == group.matrices(), "orbits", "the orbits have not as many points as there are pairs")
+    return (
+        f"one layer, {layer}: the pairs (V, A) are exactly {len(triples)} orbits, one for each rank of V, "
+        f"rank of A and meet (exact)"
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------
 # §7  Verdict
 # ------------------------------------------------------------------------------------------------------------
 
@@ -6700,6 +6943,8 @@ KINDS: dict[str, tuple[str, Callable[[dict[str, Any], Report], str]]] = {
     "groebner-basis": ("ideal", check_groebner_basis),
     "invariants": ("network", check_invariants),
     "closure-degree": ("network", check_closure_degree),
+    "few-inputs": ("network", check_few_inputs),
+    "orbits": ("network", check_orbits),
 }
 COMMON_KEYS = ("format", "version", "kind", "claim", "witness", "strength", "provenance", "sha256")
 

@@ -28,6 +28,8 @@ SECTIONS = {
     "closedness": "2, 10, 12",
     "membership": "2, 10, 11, 13",
     "closure-degree": "2, 4.2, 10, 18",
+    "few-inputs": "2, 3, 4.2, 19",
+    "orbits": "2, 10, 20",
     "invariants": "2, 3, 14",
     "groebner-basis": "15",
     "fibre": "2, 4.2, 16",

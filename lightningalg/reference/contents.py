@@ -50,6 +50,8 @@ TOPICS = (
             "rank.ball_bound",
             "rank.float_rank",
             "rank.predicted",
+            "claims.few_inputs",
+            "rank.few_inputs",
         ),
     ),
     Topic(
@@ -81,6 +83,8 @@ TOPICS = (
             "claims.closedness",
             "claims.closure_degree",
             "strata.degree",
+            "claims.orbits",
+            "strata.orbit_counts",
             "claims.membership",
             "strata.layer",
             "strata.orbits",

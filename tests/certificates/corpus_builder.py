@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import lightningalg as la
+from lightningalg.claims.few_inputs import few_inputs
 from lightningalg.claims.identifiability import identifiability
 from lightningalg.claims.normalized_fibre import normalized_fibre, normalized_fibre_at
+from lightningalg.claims.orbits import complete_orbits
 from lightningalg.claims.symmetries import symmetry_certificate
 
 from . import examples as ex
@@ -137,6 +139,15 @@ def one_layer() -> Iterator[tuple[str, Any]]:
     yield "invariants-generate", ex.seal(made)
 
 
+def counted() -> Iterator[tuple[str, Any]]:
+    """Kinds few-inputs and orbits."""
+    yield "few-inputs-decided", few_inputs(la.lightning((4, 2, 4), (2, 1), tokens=5))
+    yield "few-inputs-between", few_inputs(la.lightning((2, 2), (2,)))
+    yield "few-inputs-one-token", few_inputs(la.lightning((2, 2, 1), (1, 1), tokens=1))
+    yield "orbits", complete_orbits(la.lightning((2, 2), (2,)))
+    yield "orbits-low-rank", complete_orbits(la.lightning((3, 1), (1,), tokens=3))
+
+
 def fibres() -> Iterator[tuple[str, Any]]:
     from tests.fibres import points as pt
     from tests.fibres import test_certificates as known
@@ -162,7 +173,7 @@ def ideals() -> Iterator[tuple[str, Any]]:
 
 def valid() -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and certificate of every valid file."""
-    for source in (chains, softmax, algebras, one_layer, fibres, ideals):
+    for source in (chains, softmax, algebras, one_layer, counted, fibres, ideals):
         for name, made in source():
             value = made if isinstance(made, dict) else made.to_json()
             plain = json.loads(json.dumps(value))

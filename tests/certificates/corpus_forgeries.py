@@ -162,6 +162,30 @@ ALTERED: dict[str, tuple[str, str, Change]] = {
                              lambda c: c["witness"].update(preimages=c["witness"]["preimages"][:1] * 2)),
     "degree-scaled-preimage": ("layer-degree-three-sheets", "a multiple of a preimage", lambda c: _scaled_preimage(c)),
     "degree-rank": ("layer-degree", "V of rank 1", setting("witness", "preimages", 0, 0, [[0, 0, 1]])),
+    "few-inputs-lower": ("few-inputs-decided", "one more dimension with three inputs", setting("claim", "lower", 2, 18)),
+    "few-inputs-upper": ("few-inputs-between", "bounds said to meet", setting("claim", "upper", 1, 6)),
+    "few-inputs-each": ("few-inputs-decided", "fewer dimensions for each input",
+                        setting("witness", "factorisations", 3, "each", 2)),
+    "few-inputs-dimension": ("few-inputs-decided", "the dimension not claimed", setting("claim", "dimension", None)),
+    "few-inputs-tokens": ("few-inputs-one-token", "two tokens", setting("network", "tokens", 2)),
+    "few-inputs-seed": ("few-inputs-between", "another seed", setting("witness", "minor", "seed", "1")),
+    "few-inputs-rows": ("few-inputs-decided", "columns moved by one", lambda c: c["witness"]["minor"].update(
+        columns=[[a + 1, b + 1] for a, b in c["witness"]["minor"]["columns"]])),
+    "few-inputs-many": ("few-inputs-one-token", "1001 inputs",
+                        lambda c: c["claim"].update(lower=[1] * 1001, upper=[1] * 1001)),
+    "few-inputs-softmax": ("few-inputs-one-token", "normalised attention", setting(*LAYER, "type", "normalized_attention")),
+    "few-inputs-wide": ("few-inputs-between", "widths of 10^6", lambda c: (
+        c["network"].update(width=10**6), c["network"]["layers"][0].update(d_in=10**6, d_out=10**6))),
+    "orbits-missing": ("orbits", "an orbit left out", lambda c: [
+        part.pop() for part in (c["claim"]["orbits"], c["claim"]["dimensions"], c["witness"]["orbits"])]),
+    "orbits-count": ("orbits", "q times as many points", lambda c: c["witness"]["orbits"][4].update(
+        power=c["witness"]["orbits"][4]["power"] + 1)),
+    "orbits-dimension": ("orbits", "another dimension of an orbit", setting("claim", "dimensions", 3, 4)),
+    "orbits-rank": ("orbits-low-rank", "attention of rank 2", setting(*LAYER, "rank", 2)),
+    "orbits-one-token": ("orbits", "one token", setting("network", "tokens", 1)),
+    "orbits-total": ("orbits", "another dimension of the pairs", setting("claim", "dimension", 9)),
+    "orbits-wide": ("orbits", "widths of 10^6", lambda c: (
+        c["network"].update(width=10**6), c["network"]["layers"][0].update(d_in=10**6, d_out=10**6))),
     "member-outside": ("layer-inside", "a member said not to be in the closure",
                        lambda c: (c["claim"].update(relation="not in the closure"),
                                   c.update(witness={"argument": "values", "prime": 2147483647}))),

@@ -270,6 +270,18 @@ def one_layer_holds(first: dict[str, Any], altered: dict[str, Any]) -> bool:
     return is_true(altered)
 
 
+def few_inputs_hold(first: dict[str, Any], altered: dict[str, Any]) -> bool:
+    from tests.claims.test_few_inputs import is_true
+
+    return is_true(altered)
+
+
+def orbits_hold(first: dict[str, Any], altered: dict[str, Any]) -> bool:
+    from tests.claims.test_orbits import is_true
+
+    return is_true(altered)
+
+
 def equations_hold(first: dict[str, Any], altered: dict[str, Any]) -> bool:
     from tests.invariants.test_certificate import is_true
 
@@ -338,6 +350,8 @@ TRUTH: dict[str, Callable[[dict[str, Any], dict[str, Any]], bool]] = {
     "closedness": one_layer_holds,
     "membership": one_layer_holds,
     "closure-degree": one_layer_holds,
+    "few-inputs": few_inputs_hold,
+    "orbits": orbits_hold,
     "groebner-basis": ideal_holds,
     "invariants": equations_hold,
 }

@@ -48,9 +48,13 @@ _WORDS = {
     "scaled_maximum": Message("largest rank with scaled weights"),
     "float_wrong": Message("wrong trials with standard weights"),
     "scaled_wrong": Message("wrong trials with scaled weights"),
+    "inputs_needed": Message("inputs needed for the rank of the dimension"),
+    "orbits": Message("orbits of pairs"),
     "and": Message("and"),
     "or": Message("or"),
 }
+#: quantities rank_1, rank_2, ... of claims on few inputs
+_MOST_INPUTS = 60
 #: quantities of which 1 means yes: what yes and no say
 _TRUTHS = {
     "closed": (Message("the images are closed"), Message("the images are not closed")),
@@ -83,6 +87,10 @@ _TRUTHS = {
         Message("the fibre over 0 has an embedded component at 0"),
         Message("the fibre over 0 has no embedded component at 0"),
     ),
+    "decided": (
+        Message("the bounds of every rank meet"),
+        Message("the bounds of some rank do not meet"),
+    ),
     "zero": (Message("the function is 0"), Message("the function is not 0")),
 }
 
@@ -95,7 +103,10 @@ def quantity_words() -> dict[str, str]:
     >>> quantity_words()["float_wrong"]
     'wrong trials with standard weights'
     """
-    return {name: str(translate(message)) for name, message in _WORDS.items()}
+    found = {name: str(translate(message)) for name, message in _WORDS.items()}
+    for k in range(1, _MOST_INPUTS + 1):
+        found[f"rank_{k}"] = str(translate("rank with %(count)s inputs", count=k))
+    return found
 
 
 def quantity_truths() -> dict[str, tuple[str, str]]:
