@@ -42,6 +42,7 @@ def test_there_is_one_list():
     holders = [
         path.name
         for path in package.rglob("*.py")
-        if all(f'"{n}"' in (text := path.read_text()) for n in ("kappa", "omega")) or "kappa lambda mu" in text
+        if all(f'"{n}"' in (text := path.read_text()) for n in ("kappa", "omega"))
+        or "kappa lambda mu" in text
     ]
     assert holders == ["greek.py"]
