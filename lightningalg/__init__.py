@@ -10,23 +10,21 @@ Build a network, ask for its exact polynomial map or the dimension of its neurom
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from lightningalg.builders import (
-    convolutional,
-    deep_linear,
-    lightning,
-    monomial,
-    monomial_with_biases,
-    multi_head,
-    normalized,
-    tie,
-    transformer,
-)
-from lightningalg.errors import LightningAlgError
-from lightningalg.networks.network import Network
-
+TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
+    from lightningalg.builders import (
+        convolutional,
+        deep_linear,
+        lightning,
+        monomial,
+        monomial_with_biases,
+        multi_head,
+        normalized,
+        tie,
+        transformer,
+    )
     from lightningalg.claims.boundary import boundary
     from lightningalg.claims.closedness import closed_images
     from lightningalg.claims.closure_degree import closure_degree
@@ -36,8 +34,10 @@ if TYPE_CHECKING:
     from lightningalg.claims.recovery import Recovery, recover
     from lightningalg.claims.singular_locus import singular_points
     from lightningalg.claims.symmetries import symmetries
+    from lightningalg.errors import LightningAlgError
     from lightningalg.maps.analytic_map import AnalyticMap
     from lightningalg.maps.polynomial_map import PolynomialMap
+    from lightningalg.networks.network import Network
 
 __version__ = "0.1.0"
 __all__ = [
@@ -68,8 +68,17 @@ __all__ = [
     "transformer",
 ]
 
-#: loaded when first used: they bring numpy and python-flint
+#: loaded when first used: some bring numpy and python-flint, and the command line provides for Ctrl-C first
 _LAZY = {
+    **dict.fromkeys(
+        (
+            "convolutional", "deep_linear", "lightning", "monomial", "monomial_with_biases", "multi_head",
+            "normalized", "tie", "transformer",
+        ),
+        "lightningalg.builders",
+    ),
+    "LightningAlgError": "lightningalg.errors",
+    "Network": "lightningalg.networks.network",
     "AnalyticMap": "lightningalg.maps.analytic_map",
     "Dimension": "lightningalg.claims.dimension",
     "dimension": "lightningalg.claims.dimension",
@@ -84,7 +93,7 @@ _LAZY = {
     "singular_points": "lightningalg.claims.singular_locus",
     "tensor_membership": "lightningalg.claims.membership",
     "symmetries": "lightningalg.claims.symmetries",
-}
+}  # fmt: skip
 
 
 def __dir__() -> list[str]:
@@ -96,4 +105,8 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return getattr(import_module(_LAZY[name]), name)
+    if name in ("builders", "errors", "networks"):
+        from importlib import import_module
+
+        return import_module(f"lightningalg.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

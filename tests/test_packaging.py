@@ -122,7 +122,7 @@ def test_wheel_metadata(wheel):
     ):
         assert word in text
     (points,) = [name for name in archive.namelist() if name.endswith("entry_points.txt")]
-    assert "lightningalg = lightningalg.cli.main:main" in archive.read(points).decode()
+    assert "lightningalg = lightningalg.__main__:main" in archive.read(points).decode()
     assert any(name.endswith("LICENSE") for name in archive.namelist())
 
 

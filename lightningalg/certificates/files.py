@@ -162,6 +162,31 @@ def read_certificate(path: Path) -> dict[str, Any]:
     return value
 
 
+def refuse_other_files(path: Path) -> None:
+    """Refuse a file that is no certificate at all, so that only a wrong certificate counts as one.
+
+    Raises
+    ------
+    InputError
+        If the file is unreadable, no JSON object or of another format.
+
+    Examples
+    --------
+    >>> refuse_other_files(Path("absent.json"))
+    Traceback (most recent call last):
+    lightningalg.errors.InputError: certificate absent.json: No such file or directory
+    """
+    text = read_text(path, what="certificate")
+    if _depth(text) > MAX_DEPTH:
+        raise InputError(f"certificate {path}: nested deeper than {MAX_DEPTH} levels")
+    try:
+        value = json.loads(text, parse_int=str, parse_float=str)
+    except ValueError:
+        raise InputError(f"certificate {path}: not JSON; accepted are files that --out wrote") from None
+    if not isinstance(value, dict) or value.get("format") != FORMAT_NAME:
+        raise InputError(f'certificate {path}: field "format" must be "{FORMAT_NAME}"')
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write ``content`` to ``path`` so that the file is either whole or untouched.
 

@@ -76,7 +76,7 @@ class Recovery:
         rows = [
             (
                 "determined",
-                "yes, up to scaling" if self.determined else "no: these weights have these values",
+                "yes, up to scaling" if self.determined else "no: these reproduce the values, others may too",
             ),
             ("values asked for", self.inputs),
             *entries,

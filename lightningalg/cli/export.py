@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lightningalg.certificates.checker import check_files, explain
-from lightningalg.certificates.files import read_certificate, write_atomically
+from lightningalg.certificates.files import read_certificate, refuse_other_files, write_atomically
 from lightningalg.cli.options import Progress, echo_json
 from lightningalg.errors import InputError, one_line, shown
 
@@ -52,6 +52,7 @@ def command(file: str, out: str, as_json: bool) -> int:
     path = Path(file)
     (answer,) = check_files([path])
     if answer["verdict"] == "invalid":
+        refuse_other_files(path)
         click.echo(one_line(f"error: {path} is {explain(answer)}; there is nothing to export"), err=True)
         return 1
     if answer["verdict"] != "valid":

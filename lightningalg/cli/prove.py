@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from lightningalg.certificates.checker import check_files, explain
-from lightningalg.certificates.files import read_certificate, write_atomically
+from lightningalg.certificates.files import read_certificate, refuse_other_files, write_atomically
 from lightningalg.cli.options import MAX_SECONDS, Finite, Progress, echo_json
 from lightningalg.cli.supervise import set_timeout
 from lightningalg.errors import InputError, one_line
@@ -58,9 +58,13 @@ def command(
         raise click.UsageError(f"--out {out!r}: the name must end in .tex")
     paths = [Path(name) for name in files]
     progress = Progress("verifying the certificates")
+    answers = check_files(paths)
+    for path, answer in zip(paths, answers, strict=True):
+        if answer["verdict"] == "invalid":
+            refuse_other_files(path)
     problems = {
         answer["verdict"]: f"{path} is {explain(answer)}; there is nothing to prove"
-        for path, answer in zip(paths, check_files(paths), strict=True)
+        for path, answer in zip(paths, answers, strict=True)
         if answer["verdict"] != "valid"
     }
     if "invalid" in problems:

@@ -166,8 +166,8 @@ def _show(found: Recovery, out: str | None) -> None:
         click.echo(f"The {found.inputs} values determine (M, L) up to scaling.")
     else:
         click.echo(
-            f"These weights have all {found.inputs} values; what else has the same function is said by "
-            f"the fibre:"
+            f"These weights reproduce the function at all {found.inputs} inputs that were asked for, but "
+            f"other networks may do so too. Of the weights with the same function the fibre says:"
         )
     for sentence in found.fibre.sentences:
         click.echo(f"  {sentence}")

@@ -20,7 +20,7 @@ from lightningalg.cli.progress import counted_progress
 
 if TYPE_CHECKING:
     from lightningalg.worksheets.model import Worksheet
-    from lightningalg.worksheets.results import Run
+    from lightningalg.worksheets.results import ClaimResult, Run
 
 
 @click.group("worksheet", cls=CommandGroup)
@@ -237,6 +237,11 @@ def _cells(row: Mapping[str, Any], width: int) -> list[str]:
     ]
 
 
+def _said(result: ClaimResult, verdict: str) -> str:
+    """Return an instance's verdict, and that it is declared, where the whole claim is as declared."""
+    return f"{verdict}, as declared" if result.as_declared and verdict == result.claim.declared else verdict
+
+
 def _first_column(summary: Mapping[str, Any], width: int) -> int:
     """Return the width of the column of claims: whole names first, then what the other columns leave."""
     from rich.text import Text
@@ -268,7 +273,7 @@ def _table(run: Run) -> None:
                     f"{name} {value}" for name, value in instance.proved.items() if value is not None
                 )
                 expected = "" if instance.expected is None else f"expected {instance.expected}; "
-                what = f"{result.claim.id} {instance.task.instance}: {instance.verdict}"
+                what = f"{result.claim.id} {instance.task.instance}: {_said(result, instance.verdict)}"
                 console.print(escape(f"{what}: {instance.reason or expected + facts}"), soft_wrap=True)
     table = Table(*_HEADS)
     summary = run.to_json()["table"]
@@ -284,6 +289,7 @@ def _table(run: Run) -> None:
     if summary["statements"] and summary["others"]:
         table.add_row("[bold]Other claims[/]")
     for row in summary["others"]:
+        table.add_row(f"[bold]{escape(row['statement'] or row['title'])}[/]")
         table.add_row(*_cells(row, first))
     console.print(table)
     certificates = [r for claim in run.claims for r in claim.instances if r.certificate is not None]

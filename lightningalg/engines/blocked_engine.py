@@ -55,7 +55,7 @@ from lightningalg.engines.residue_matrices import (
     checked_right,
     checked_square,
 )
-from lightningalg.errors import InputError, MissingExtraError, shown
+from lightningalg.errors import EngineError, InputError, MissingExtraError, shown
 
 LARGEST_PRIME = 8388593  # the largest prime below 2**23
 
@@ -72,24 +72,30 @@ _WORTH_LIMIT = 150**3
 _LOADING_SECONDS = 0.4
 
 
+#: what is wrong with a numba that is installed and does not work, and what to do
+_numba_fault: list[str] = []
+
+
 @lru_cache(maxsize=1)
 def _numba_kernels() -> Kernels | None:
     """Import and try the compiled kernels, once; ``None`` if numba is not installed or does not work."""
-    try:
-        from lightningalg.engines import blocked_kernels as compiled
-    except ImportError:
-        return None
     kernels = None
     try:
+        from lightningalg.engines import blocked_kernels as compiled
+
         kernels = _compiled_kernels(compiled)
         _try_out(kernels)
     except Exception as error:  # a damaged or full cache, compilation switched off, too little memory, ...
+        if isinstance(error, ModuleNotFoundError) and error.name == "numba":
+            return None
         # numba adds lines to the messages of others
         reason = shown(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}", 120)
+        _numba_fault[:] = [
+            f"numba does not work here ({reason}): if its cache is damaged or cannot be written, empty "
+            f"{_numba_cache()} or set NUMBA_CACHE_DIR to another folder"
+        ]
         warnings.warn(
-            f"numba does not work here ({reason}): matrices are eliminated by numpy, more slowly. "
-            f"If numba's cache is damaged or cannot be written, empty {_numba_cache()} "
-            "or set NUMBA_CACHE_DIR to another folder.",
+            f"{_numba_fault[0]}. Matrices are eliminated by numpy, more slowly.",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -173,6 +179,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         If an argument is not one of the above.
     MissingExtraError
         If ``kernels="numba"`` and numba is not installed.
+    EngineError
+        If ``kernels="numba"`` and numba is installed but does not work: says why.
 
     Notes
     -----
@@ -215,6 +223,8 @@ class BlockedElimination(AbstractLinearAlgebra):
         if kernels not in ("auto", "numba", "numpy"):
             raise InputError(f"kernels: got {shown(kernels)!r}; accepted: 'auto', 'numba', 'numpy'")
         if kernels == "numba" and _numba_kernels() is None:
+            if _numba_fault:
+                raise EngineError(_numba_fault[0])
             raise MissingExtraError.of("fast", "kernels='numba' needs numba")
         self._kernels = kernels
         self._block = _block

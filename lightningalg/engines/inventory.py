@@ -14,12 +14,12 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from lightningalg.engines.programs import SETTINGS, find_program
-from lightningalg.errors import EngineError, EngineMissingError, UnsupportedError, install_command
+from lightningalg.errors import EngineError, EngineMissingError, UnsupportedError, install_command, shown
 
 _TIMEOUT = 30.0
 _MAX_OUTPUT = 2**20
@@ -51,7 +51,7 @@ def inventory() -> list[Part]:
         lambda: _library("python-flint", "exact arithmetic (core)", f"{pip} python-flint", _try_flint),
         _embedded,
         lambda: _library("sympy", "conversion to sympy (core)", f"{pip} sympy", _try_import("sympy")),
-        lambda: _extra("numba", "compiled elimination", "fast", _try_elimination),
+        _numba,
         lambda: _library("threadpoolctl", "threads", f"{pip} threadpoolctl", _try_import("threadpoolctl")),
         lambda: _extra("matplotlib", "plots", "plots", _try_import("matplotlib")),
         lambda: _extra("distributed", "sweeps on clusters", "distributed", _try_import("distributed")),
@@ -104,8 +104,17 @@ def _try_import(module: str) -> Callable[[], bool]:
     return test
 
 
-def _try_elimination() -> bool:
-    """The compiled elimination on a matrix of known rank: a product of a 40 x 7 and a 7 x 30 one."""
+def _numba() -> Part:
+    """The compiled elimination: where it fails the cause is the cache more often than the package."""
+    part = _extra("numba", "compiled elimination", "fast", lambda: True)
+    if part.version is None:
+        return part
+    works, reason = _try_elimination()
+    return replace(part, works=works, advice=f"{reason}; if that does not help {part.advice}")
+
+
+def _try_elimination() -> tuple[bool, str]:
+    """Take the rank of a product of a 40 x 7 and a 7 x 30 matrix; return whether it is 7, or why not."""
     try:
         import numpy as np
 
@@ -113,9 +122,11 @@ def _try_elimination() -> bool:
 
         left, right = np.vander(np.arange(1, 41) % 31, 7), np.vander(np.arange(1, 31), 7).T
         matrix = (left % 65521) @ (right % 65521) % 65521
-        return BlockedElimination(kernels="numba").rank(matrix, 65521) == 7
-    except Exception:  # a library that does not fit another's version fails in many ways
-        return False
+        return BlockedElimination(kernels="numba").rank(matrix, 65521) == 7, "its answer is wrong"
+    except EngineError as error:
+        return False, str(error)
+    except Exception as error:  # a library that does not fit another's version fails in many ways
+        return False, shown(f"{type(error).__name__}: {error}", 200)
 
 
 def _try_flint() -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, Self
 
 from lightningalg.errors import InputError, ShapeError
@@ -55,6 +55,11 @@ class Matrix:
     ((5, 11), (11, 25))
     >>> (A * A + A).rows
     ((2, 6), (12, 20))
+
+    It has as many elements as rows, and these are what a loop goes through; two numbers give an entry:
+
+    >>> len(A), list(A), A[0], A[1, 0]
+    (2, [(1, 2), (3, 4)], (1, 2), 3)
     """
 
     __slots__ = ("rows",)
@@ -178,6 +183,19 @@ class Matrix:
             raise ShapeError(f"{_size(self)} @ {_size(other)}: the inner sizes must be equal")
         columns = other.T.rows
         return Matrix([_dot(row, column) for column in columns] for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a row, or with ``[i, j]`` an entry; numbers from 0, negative ones from the end."""
+        if isinstance(index, tuple):
+            row, column = index
+            return self.rows[row][column]
+        return self.rows[index]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Matrix) and self.rows == other.rows

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-_GREEK = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "lambda": "λ", "theta": "θ", "rho": "ρ",
-    "phi": "ϕ", "varphi": "φ",
-}  # fmt: skip
+from lightningalg.render.greek import GREEK
+
 _SIGNS = (
-    *((re.compile(rf"(?<![A-Za-z]){name}(?![A-Za-z])"), letter) for name, letter in _GREEK.items()),
+    *((re.compile(rf"(?<![A-Za-z]){name}(?![A-Za-z])"), letter) for name, letter in GREEK.items()),
     (re.compile(r" -> "), " → "),
     (re.compile(r"<="), "≤"),
     (re.compile(r">="), "≥"),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lightningalg.errors import InputError, shown
+from lightningalg.render.greek import GREEK
 
 MAX_LENGTH = 2000
 MAX_EXPONENT = 64
@@ -300,11 +301,6 @@ class Logic(Node):
         return joined, binding
 
 
-_GREEK_NAMES = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi "
-    "chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
-)
-_GREEK = frozenset(_GREEK_NAMES.split())
 _CUSTOMARY = {"tokens": "t", "heads": "H", "layers": "l", "depth": "l", "width": "d", "rank": "a"}
 _PARTS = re.compile(r"([A-Za-z]+?)(prime)?_?([0-9]*)(prime)?")
 
@@ -351,8 +347,8 @@ def _name_to_latex(name: str) -> str:
     match = _PARTS.fullmatch(name)
     if match and len(match[1]) > 0 and not (match[2] and match[4]):
         stem, prime, index, late_prime = match.groups()
-        if stem in _GREEK or len(stem) == 1:
-            head = "\\" + stem if stem in _GREEK else stem
+        if stem in GREEK or len(stem) == 1:
+            head = "\\" + stem if stem in GREEK else stem
             return head + (f"_{{{index}}}" if index else "") + ("'" if prime or late_prime else "")
     stem, _, index = name.partition("_")
     if len(stem) == 1 and index.isalnum():

@@ -149,7 +149,10 @@ def _row(claim: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "worksheet": claim["worksheet"],
         "claim": claim["id"],
-        **{key: claim[key] for key in ("title", "source", "verdict", "declared", "as_declared", "proof")},
+        **{
+            key: claim[key]
+            for key in ("title", "statement", "source", "verdict", "declared", "as_declared", "proof")
+        },
         "strength": ", ".join(strengths) or None,
         "instances": len(instances),
         "certificates": len(with_file),
@@ -195,7 +198,9 @@ def table_markdown(table: Mapping[str, Any]) -> str:
             notebook = f"notebook {_plain(statement['illustration'])}"
             lines.append(_markdown_line(["", "", notebook, OPEN, NUMERICAL, "", "", ""]))
     for row in table["others"]:
-        lines.append(_markdown_line([_plain(row["title"]), _plain(row["source"]), *_linked(row)]))
+        lines.append(
+            _markdown_line([_plain(row["statement"] or row["title"]), _plain(row["source"]), *_linked(row)])
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -233,7 +238,7 @@ def table_csv(table: Mapping[str, Any]) -> str:
             empty = [""] * 7
             writer.writerow([*about, f"notebook {statement['illustration']}", OPEN, NUMERICAL, *empty])
     for row in table["others"]:
-        writer.writerow(["", row["title"], row["source"], *_values(row)])
+        writer.writerow(["", row["statement"] or row["title"], row["source"], *_values(row)])
     return text.getvalue()
 
 

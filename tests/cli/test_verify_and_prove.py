@@ -168,9 +168,9 @@ def test_prove_refuses_what_is_no_certificate(capfd, tmp_path, certificate):
     path = tmp_path / "c.json"
     newer = tmp_path / "newer.json"
     newer.write_text(json.dumps(rehashed({**certificate, "version": 2})), encoding="utf-8")
-    for content, code in (("{}", 1), ("[]", 1), ("", 1), ("{", 1), ('{"a": 1, "a": 1}', 1)):
+    for content in ("{}", "[]", "", "{", '{"a": 1, "a": 1}'):
         path.write_text(content, encoding="utf-8")
-        call(capfd, "prove", path).refuses(str(path), code=code)
+        call(capfd, "prove", path).refuses(str(path))
     call(capfd, "prove", newer).refuses(str(newer), "unsupported", "version")
     call(capfd, "prove", tmp_path / "absent.json").refuses("absent.json", "No such file")
 

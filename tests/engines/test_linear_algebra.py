@@ -30,13 +30,14 @@ from lightningalg.engines import (
     blocked_engine,
     blocked_panels,
     blocked_threads,
+    inventory,
 )
 from lightningalg.engines.base import RankProfile
 from lightningalg.engines.blocked_engine import BlockedElimination
 from lightningalg.engines.blocked_field import Field
 from lightningalg.engines.flint_engine import FlintLinearAlgebra
 from lightningalg.engines.primes import is_prime, previous_prime
-from lightningalg.errors import InputError, MissingExtraError, TooLargeError
+from lightningalg.errors import EngineError, InputError, MissingExtraError, TooLargeError
 
 PRIMES = (2, 3, 65521, 4194301, 8388593)
 LARGEST = 8388593  # below 2**23: the least room for exactness
@@ -794,9 +795,16 @@ def test_numba_that_does_not_work_is_not_used(monkeypatch, large):
         with pytest.warns(RuntimeWarning, match=r"OSError: No space left.*NUMBA_CACHE_DIR"):
             chosen = BlockedElimination()._choose_kernels(50_000, 50_000)
         assert chosen is blocked_engine.NUMPY_KERNELS
+        with pytest.raises(EngineError, match=r"not work here \(OSError: No space left.*NUMBA_CACHE_DIR"):
+            BlockedElimination(kernels="numba")
+        works, advice = inventory._try_elimination()
+        assert not works and "No space left" in advice and "NUMBA_CACHE_DIR" in advice
+        said = inventory._numba().advice
+        assert said.index("NUMBA_CACHE_DIR") < said.index("reinstall")
         assert BlockedElimination().rank(large[0], LARGEST) == large[1]
     finally:
         blocked_engine._numba_kernels.cache_clear()
+        blocked_engine._numba_fault.clear()
 
 
 @needs_numba

@@ -164,7 +164,8 @@ def test_names_in_the_printed_table_are_broken_between_words(stopped, capsys):
     assert _broken("single-layer/attention-matrices", 40) == "single-layer/attention-matrices"
     assert _broken("single-layer/attention-matrices", 24) == "single-layer/attention-\nmatrices"
     row = {
-        "worksheet": "single-layer", "claim": "attention-matrices", "verdict": "certified with hypotheses",
+        "worksheet": "single-layer", "claim": "attention-matrices", "statement": "", "title": "Matrices",
+        "verdict": "certified with hypotheses",
         "declared": "certified with hypotheses", "as_declared": True, "strength": "exact, probabilistic",
         "certificates": 1000, "instances": 1000, "refuted": 100, "open": 100, "proof": "x", "seconds": 1000.0,
     }  # fmt: skip

@@ -16,6 +16,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from lightningalg.errors import InputError, shown
+from lightningalg.render.greek import GREEK
 from lightningalg.render.latex.language import Message, Tex, current_language, known_language, translate
 
 _ASCII = {
@@ -89,12 +90,8 @@ _ACCENTS = {
     "\u0331": "b",
 }
 
-_GREEK = [
-    *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"),
-    *("nu", "xi", "o", "pi", "rho", "varsigma", "sigma", "tau", "upsilon", "varphi", "chi", "psi", "omega"),
-]
-
 _MATH = {
+    "ο": "o",
     "−": "-",
     "±": r"\pm",
     "×": r"\times",
@@ -136,7 +133,6 @@ _MATH = {
     "⊗": r"\otimes",
     "⊕": r"\oplus",
     "∑": r"\sum",
-    "Σ": r"\Sigma",
     "∏": r"\prod",
     "∫": r"\int",
     "√": r"\surd",
@@ -162,21 +158,9 @@ _MATH = {
     "•": r"\bullet",
     "°": r"{}^{\circ}",
     "µ": r"\mu",
-    "ϕ": r"\phi",
-    "ε": r"\varepsilon",
-    "ϑ": r"\vartheta",
-    "Γ": r"\Gamma",
-    "Δ": r"\Delta",
-    "Θ": r"\Theta",
-    "Λ": r"\Lambda",
-    "Ξ": r"\Xi",
-    "Π": r"\Pi",
-    "Φ": r"\Phi",
-    "Ψ": r"\Psi",
-    "Ω": r"\Omega",
 }
-for _offset, _name in enumerate(_GREEK):
-    _MATH.setdefault(chr(0x3B1 + _offset), "o" if _name == "o" else "\\" + _name)
+for _name, _sign in GREEK.items():
+    _MATH.setdefault(_sign, "\\" + _name)
 for _digit in range(10):
     _MATH[chr(0x2080 + _digit)] = f"{{}}_{{{_digit}}}"
     _MATH["⁰¹²³⁴⁵⁶⁷⁸⁹"[_digit]] = f"{{}}^{{{_digit}}}"

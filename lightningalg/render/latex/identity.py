@@ -10,18 +10,12 @@ from typing import Any
 
 from lightningalg.certificates.records import canonical_json
 from lightningalg.errors import InputError, shown
+from lightningalg.render.greek import GREEK
 from lightningalg.render.latex.escape import Tex, integer, number, verbatim
 from lightningalg.render.latex.language import translate
 from lightningalg.render.latex.typeset import mathematics
 
 _NAME = re.compile(r"([A-Za-z][A-Za-z0-9]*?)([0-9]*)")
-_GREEK = frozenset(
-    (
-        *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda"),
-        *("mu", "nu", "xi", "pi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega", "Gamma", "Delta"),
-        *("Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega"),
-    )
-)
 _MOST_TERMS = 60
 _MOST_LETTERS = 1_500
 
@@ -65,7 +59,7 @@ def symbol(name: object) -> Tex:
         raise InputError(f"identity: {shown(text, 40)!r} is not a name (letters and digits)")
     stem, digits = match.groups()
     letter = stem if len(stem) == 1 else rf"\mathit{{{stem}}}"
-    return Tex(("\\" + stem if stem in _GREEK else letter) + (f"_{{{digits}}}" if digits else ""))
+    return Tex(("\\" + stem if stem in GREEK else letter) + (f"_{{{digits}}}" if digits else ""))
 
 
 def _size(value: Any) -> Tex:

@@ -10,48 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from lightningalg.render.greek import GREEK
 from lightningalg.render.latex.escape import escape_text, typewriter
 from lightningalg.render.latex.language import Tex, current_language
 from lightningalg.render.typed import typed
 
-_GREEK = frozenset(
-    [
-        "alpha",
-        "beta",
-        "gamma",
-        "delta",
-        "epsilon",
-        "zeta",
-        "eta",
-        "theta",
-        "iota",
-        "kappa",
-        "lambda",
-        "mu",
-        "nu",
-        "xi",
-        "pi",
-        "rho",
-        "sigma",
-        "tau",
-        "upsilon",
-        "phi",
-        "chi",
-        "psi",
-        "omega",
-        "Gamma",
-        "Delta",
-        "Theta",
-        "Lambda",
-        "Xi",
-        "Pi",
-        "Sigma",
-        "Upsilon",
-        "Phi",
-        "Psi",
-        "Omega",
-    ]
-) | {"varphi"}
 _NAMED = {
     "rk": r"\operatorname{rk}", "dim": r"\dim", "min": r"\min", "max": r"\max", "deg": r"\deg",
     "det": r"\det", "ker": r"\ker", "GL": r"\mathrm{GL}", "softmax": r"\operatorname{softmax}",
@@ -112,7 +75,7 @@ def prose(text: str) -> Tex:
         code = None
         if not (before.isalnum() or before in "_'^\\{}"):
             code = _IDENTIFIER.match(text, at)
-            code = None if code and code[0].partition("_")[0] in _GREEK | _NAMED.keys() else code
+            code = None if code and code[0].partition("_")[0] in GREEK.keys() | _NAMED.keys() else code
             found = None if code else _negative(text, at) or _formula(text, at)
         if code:
             parts += [_words(text[start:at]), typewriter(code[0])]
@@ -317,7 +280,7 @@ def _script(text: str, at: int, depth: int) -> _Found | None:
     shown = found[0]
     if shown in ("T", "-T"):
         return _Found(shown.replace("T", r"\top"), found.end(), True)
-    if shown in _GREEK:
+    if shown in GREEK:
         return _Found("\\" + shown, found.end(), True)
     if len(shown) > 1 and shown.isalpha():
         return _Found(rf"\mathrm{{{shown}}}", found.end(), True)
@@ -337,14 +300,14 @@ def _primary(text: str, at: int, depth: int) -> _Found | None:
         if letters:
             return _Found(number[0] + letters[0], letters.end(), True)
         greek = _WORD.match(text, number.end())
-        if greek and greek[0] in _GREEK:
+        if greek and greek[0] in GREEK:
             return _Found(f"{number[0]}\\{greek[0]} ", greek.end(), True)
         return _Found(number[0], number.end(), False)
     word = _WORD.match(text, at)
     if word is None:
         return _unicode(text, at)
     name = word[0]
-    if name in _GREEK:
+    if name in GREEK:
         return _Found(f"\\{name} ", word.end(), True)
     if name in _NAMED:
         return _named(text, word, depth)
@@ -357,32 +320,8 @@ def _primary(text: str, at: int, depth: int) -> _Found | None:
     return None
 
 
-_SIGNS = {"ℓ": r"\ell ", "Φ": r"\Phi ", "Σ": r"\sum "} | {
-    sign: f"\\{name} "
-    for name, sign in zip(
-        [
-            "alpha",
-            "beta",
-            "gamma",
-            "delta",
-            "epsilon",
-            "zeta",
-            "eta",
-            "theta",
-            "kappa",
-            "lambda",
-            "mu",
-            "rho",
-            "sigma",
-            "tau",
-            "phi",
-            "psi",
-            "omega",
-        ],
-        "αβγδεζηθκλμρστφψω",
-        strict=True,
-    )
-}
+#: a capital sigma that somebody typed is a sum
+_SIGNS = {sign: f"\\{name} " for name, sign in GREEK.items()} | {"ℓ": r"\ell ", "Σ": r"\sum "}
 
 
 def _unicode(text: str, at: int) -> _Found | None:
