@@ -26,10 +26,17 @@ LARGEST_WEIGHT = 20
 _ATTEMPTS = 20
 
 
-def fibre_at_point(network: Network, seed: str) -> FibreIdeal:
+def fibre_at_point(network: Network, seed: str, *, sliced: bool = False) -> FibreIdeal:
     """Return the fibre's ideal at a pseudo-random point whose matrices have the ranks of the network.
 
     One layer: in (A, V). A chain of equal widths but the last: in virtual weights (M_1, ..., M_l, L).
+
+    Parameters
+    ----------
+    network, seed
+        What determines the point.
+    sliced
+        Whether to fix in each M_i the first entry that is not 0 at the point (one layer: M_1 = A, L = V).
 
     Raises
     ------
@@ -63,10 +70,10 @@ def fibre_at_point(network: Network, seed: str) -> FibreIdeal:
             break
     else:
         raise UnsupportedError(f"seed {shown(seed)!r} gave no matrices of the network's ranks")
-    if len(chain) == 1:
+    if len(chain) == 1 and not sliced:
         return layer_fibre(forms[0], last, tokens=tokens)
-    bounds = None if all(rank == d for rank in ranks) else ranks
-    return chain_fibre(forms, last, tokens=tokens, ranks=bounds)
+    bounds = None if len(chain) == 1 or all(rank == d for rank in ranks) else ranks
+    return chain_fibre(forms, last, tokens=tokens, ranks=bounds, sliced=sliced)
 
 
 def _weights(seed: str, label: str, rows: int, columns: int) -> list[list[int]]:
@@ -127,9 +134,11 @@ class FibreIdealClaim(AbstractClaim):
         "components": "number of minimal primes",
         "largest_multiplicity": "largest multiplicity of a minimal prime of that dimension",
     }
+    #: whether an entry of each M_i is fixed
+    sliced: ClassVar[bool] = False
 
     def certify(self, subject: Network, *, seed: str) -> Certificate:
-        return fibre_ideal(fibre_at_point(subject, seed), seed=seed)
+        return fibre_ideal(fibre_at_point(subject, seed, sliced=self.sliced), seed=seed)
 
     def is_about(self, certificate: Mapping[str, Any], network: Any) -> bool:
         chain, size = list(attention_chain(network) or ()), certificate["ideal"]
@@ -139,7 +148,8 @@ class FibreIdealClaim(AbstractClaim):
         minors = [comb(layer.d_in, layer.rank + 1) ** 2 for layer in chain if len(chain) > 1]
         if entries != len(size["variables"]) or max(minors, default=0) > len(size["generators"]):
             return False  # not even built: it may be very large
-        fibre = fibre_at_point(network, str(certificate["provenance"].get("seed", "")))
+        seed = str(certificate["provenance"].get("seed", ""))
+        fibre = fibre_at_point(network, seed, sliced=self.sliced)
         return states_ideal(certificate, fibre.ideal, fibre.names)
 
     def quantities(self, certificate: Mapping[str, Any]) -> dict[str, int | None]:

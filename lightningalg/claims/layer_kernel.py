@@ -28,9 +28,9 @@ MAX_COEFFICIENTS = 2000
 
 
 def kernel_equations(network: Network, column: int) -> tuple[Ideal, tuple[str, ...]]:
-    """Return the linear equations of the kernel at ``V = e_1 e_1^T``, ``A = e_c e_1^T``, and the variables' names.
+    """Return the linear equations of the kernel at ``V = e_1 e_1^T``, ``A = e_c e_1^T``, and the names.
 
-    The variables are a direction (A', V'), A' any d x d matrix. The equations are the coefficients of
+    The variables, with these names, are a direction (A', V'), A' any d x d matrix. The equations are the coefficients of
     ``v'_i(x) A(x, y) + v_i(x) A'(x, y)``, over QQ; those that are 0 are left out.
 
     Parameters
@@ -144,7 +144,7 @@ class _KernelClaim(AbstractClaim):
     certificate_kind = "groebner-basis"
     expected_quantity = "kernel"
     quantities_known: ClassVar[Mapping[str, str]] = {
-        "kernel": "dimension of the kernel of the differential of (V, A) -> v_i(x) A(x, y), A any d x d matrix",
+        "kernel": "dimension of the kernel of the differential of (V, A) -> v_i(x) A(x, y), all d x d A",
         "differential_rank": "rank of the differential",
         "kernel_as_stated": "1 if the kernel is the space of MATH.md section 3, else 0",
     }

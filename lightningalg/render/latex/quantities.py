@@ -50,6 +50,15 @@ _WORDS = {
     "scaled_wrong": Message("wrong trials with scaled weights"),
     "inputs_needed": Message("inputs needed for the rank of the dimension"),
     "orbits": Message("orbits of pairs"),
+    "kernel": Message("dimension of the kernel of the differential"),
+    "differential_rank": Message("rank of the differential"),
+    "most_partials": Message("largest number of non-zero partial derivatives of a coefficient"),
+    "least_partials": Message("least number of non-zero partial derivatives of a coefficient"),
+    "all_partials": Message("non-zero entries of the Jacobian"),
+    "coefficients": Message("coefficients"),
+    "slice_dimension": Message("dimension of the slice of the fibre"),
+    "slice_degree": Message("degree of the slice"),
+    "slice_points": Message("points of the slice"),
     "and": Message("and"),
     "or": Message("or"),
 }
@@ -86,6 +95,10 @@ _TRUTHS = {
     "embedded": (
         Message("the fibre over 0 has an embedded component at 0"),
         Message("the fibre over 0 has no embedded component at 0"),
+    ),
+    "kernel_as_stated": (
+        Message("the kernel of the differential is the space that MATH.md states"),
+        Message("the kernel of the differential is not the space that MATH.md states"),
     ),
     "decided": (
         Message("the bounds of every rank meet"),
