@@ -30,8 +30,8 @@ MAX_COEFFICIENTS = 2000
 def kernel_equations(network: Network, column: int) -> tuple[Ideal, tuple[str, ...]]:
     """Return the linear equations of the kernel at ``V = e_1 e_1^T``, ``A = e_c e_1^T``, and the names.
 
-    The variables, with these names, are a direction (A', V'), A' any d x d matrix. The equations are the coefficients of
-    ``v'_i(x) A(x, y) + v_i(x) A'(x, y)``, over QQ; those that are 0 are left out.
+    The variables, with these names, are a direction (A', V'), A' any d x d matrix. The equations are the
+    coefficients of ``v'_i(x) A(x, y) + v_i(x) A'(x, y)``, over QQ; those that are 0 are left out.
 
     Parameters
     ----------

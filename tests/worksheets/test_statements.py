@@ -105,7 +105,7 @@ def test_statements_that_are_false_as_they_stand_have_a_refuted_claim():
     }
     assert refuted == {
         "single-fibre", "single-singular", "deep-fibre", "deep-dimension", "normalized-dimension",
-        "normalized-no-tricks", "several-heads", "degree",
+        "normalized-no-tricks", "several-heads", "degree", "fibre-slices",
     }  # fmt: skip
 
 
