@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -111,6 +112,14 @@ def _interrupt(number: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
+def _interrupt_again(dropped: Any) -> None:
+    """Repeat an interrupt that came in a callback (of an import, say), where Python drops exceptions."""
+    if dropped.exc_type is KeyboardInterrupt and hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0.001)  # after the callback
+    else:
+        sys.__unraisablehook__(dropped)
+
+
 def main() -> None:
     """Entry point of the console script."""
     if sys.stdout is None:  # closed by the caller
@@ -128,4 +137,7 @@ def _run_here() -> int:
     # keeping what is finished
     for number in ending_signals():
         signal.signal(number, _interrupt)
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, _interrupt)
+    sys.unraisablehook = _interrupt_again
     return run()

@@ -58,20 +58,9 @@ def command(
         raise click.UsageError(f"--out {out!r}: the name must end in .tex")
     paths = [Path(name) for name in files]
     progress = Progress("verifying the certificates")
-    answers = check_files(paths)
-    for path, answer in zip(paths, answers, strict=True):
-        if answer["verdict"] == "invalid":
-            refuse_other_files(path)
-    problems = {
-        answer["verdict"]: f"{path} is {explain(answer)}; there is nothing to prove"
-        for path, answer in zip(paths, answers, strict=True)
-        if answer["verdict"] != "valid"
-    }
-    if "invalid" in problems:
-        click.echo(f"error: {one_line(problems['invalid'])}", err=True)
+    if (invalid := _first_invalid(paths)) is not None:
+        click.echo(f"error: {one_line(invalid)}", err=True)
         return 1
-    if problems:
-        raise InputError(next(iter(problems.values())))
     certificates = [read_certificate(path) for path in paths]
     progress("writing the article")
     article = render_proof(certificates, title=title, lang=lang)
@@ -91,3 +80,16 @@ def command(
         for name in written:
             click.echo(f"wrote {one_line(name)}")
     return 0
+
+
+def _first_invalid(paths: list[Path]) -> str | None:
+    """Verify certificates; return what is wrong with the first invalid one, refusing other files."""
+    problems: dict[str, str] = {}
+    for path, answer in zip(paths, check_files(paths), strict=True):
+        if answer["verdict"] == "invalid":
+            refuse_other_files(path)
+        if answer["verdict"] != "valid":
+            problems.setdefault(answer["verdict"], f"{path} is {explain(answer)}; there is nothing to prove")
+    if problems and "invalid" not in problems:
+        raise InputError(next(iter(problems.values())))
+    return problems.get("invalid")

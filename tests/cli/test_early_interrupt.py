@@ -65,3 +65,26 @@ def test_whenever_it_comes_no_traceback():
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert "Traceback" not in err and (process.returncode, err.strip()) in ((130, "interrupted"), (0, ""))
+
+
+CALLBACK = """
+import os, signal, sys, time
+import lightningalg.cli.main as main
+class Dropped:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+def busy():
+    Dropped()
+    time.sleep(20)
+    raise AssertionError("never interrupted")
+main.cli.main = lambda **options: busy()
+sys.exit(main._run_here())
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
+def test_in_a_callback_that_drops_exceptions():
+    """Python prints such exceptions and goes on: the interrupt comes again."""
+    done = subprocess.run([sys.executable, "-c", CALLBACK], capture_output=True, text=True, timeout=15)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
