@@ -68,6 +68,7 @@ def groebner_certificate(
     """
     if basis.derivation is None or basis.ideal.characteristic:
         raise InputError("a certificate needs a basis over QQ with its derivation")
+    _refuse_long_coefficients(basis)
     _check_members(basis, members, non_members)
     power = None if components is None else _power(basis, components)
     claim = {
@@ -177,6 +178,18 @@ def _real_witness(real: NoRealPoint | Sequence[Fraction] | None) -> Any:
     if not isinstance(real, NoRealPoint):
         return None
     return {"form": encode_polynomial(real.form), "constant": encode_polynomial(real.constant)}
+
+
+def _refuse_long_coefficients(basis: GroebnerBasis) -> None:
+    """Refuse numbers that Python would not write out (4300 digits); all others are counted as texts."""
+    steps = basis.derivation.steps if basis.derivation else ()
+    multipliers = [multiplier for step in steps for _, multiplier in step]
+    for f in (*basis.ideal.generators, *basis.elements, *multipliers):
+        for c in f.values():
+            if max(c.numerator.bit_length(), c.denominator.bit_length()) > 10 * _MAX_DIGITS:
+                raise UnsupportedError(
+                    f"a number of more than {_MAX_DIGITS} digits has no place in a certificate"
+                )
 
 
 def _refuse_long_numbers(*values: Any) -> None:

@@ -10,8 +10,11 @@ from lightningalg import verifier
 from lightningalg.claims.fibre_ideal import FibreIdealClaim, fibre_at_point
 from lightningalg.claims.fibre_slice import FibreSliceClaim, basis_in_two_steps, fibre_slice
 from lightningalg.engines.flint_ideal_engine import FlintIdeals
-from lightningalg.engines.ideal_data import Ideal
+from lightningalg.engines.ideal_checks import checked_basis
+from lightningalg.engines.ideal_data import Derivation, Ideal
+from lightningalg.engines.monomials import MonomialOrder
 from lightningalg.errors import UnsupportedError
+from lightningalg.ideals.certificate import groebner_certificate
 
 
 @pytest.mark.parametrize(
@@ -55,3 +58,12 @@ def test_two_steps_find_the_basis_of_one():
 def test_what_is_refused():
     with pytest.raises(UnsupportedError, match="equal widths"):
         fibre_slice(la.lightning((3, 2, 3), (1, 1)))
+
+
+@pytest.mark.parametrize("digits", [700, 5000])
+def test_numbers_too_long_for_a_certificate(digits):
+    """As in the derivation for widths 2,2,2 and ranks 1,1: refused in words, not by Python's own limit."""
+    long = {(1,): 1, (0,): -(10**digits)}
+    basis = checked_basis(Ideal(1, (long,)), MonomialOrder(1), [long], "demo", Derivation((), (0,)))
+    with pytest.raises(UnsupportedError, match="600 digits"):
+        groebner_certificate(basis, ["x"])
