@@ -134,7 +134,9 @@ class Measurement:
 def _merged(before: Outcome, after: Outcome) -> Outcome:
     """Return both runs of ours as one; the ranks must agree."""
     if not (before and after):
-        return before if after else after
+        return (
+            after if after and not before else before
+        )  # that the second was not tried says less than why the first failed
     first, second = before.values, after.values
     assert first["rank"] == second["rank"], "the same matrix, two ranks"
     pooled = {key: first[key] + second[key] for key in ("times", "dgemm", "lu", "round_trips")}

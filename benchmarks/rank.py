@@ -73,7 +73,7 @@ def _cases(options: argparse.Namespace) -> list[Case]:
 
 
 def _setup(options: argparse.Namespace) -> Setup:
-    linbox = options.linbox_python or (sys.executable if importlib.util.find_spec("sage") else None)
+    linbox = options.linbox_python or (sys.executable if _has_linbox() else None)
     macaulay2 = options.macaulay2 or find_program("M2", "passagemath-macaulay2")
     start = time.perf_counter()
 
@@ -81,6 +81,14 @@ def _setup(options: argparse.Namespace) -> Setup:
         print(f"[{time.perf_counter() - start:7.1f} s] {message}", file=sys.stderr, flush=True)
 
     return Setup(linbox, str(macaulay2) if macaulay2 else None, options.timeout, options.threads, progress)
+
+
+def _has_linbox() -> bool:
+    """Tell whether this interpreter has passagemath-linbox: other parts of passagemath bring ``sage`` too."""
+    try:
+        return importlib.util.find_spec("sage.all__sagemath_modules") is not None
+    except ImportError:
+        return False
 
 
 def _heading(options: argparse.Namespace, load: float | None) -> str:

@@ -52,6 +52,7 @@ def eliminate_compiled(
         return elimination.result()
     assert not owned
     work = elimination.memory[: matrix.size].reshape(matrix.shape)
+    del elimination  # and the memory of its blocks
     centred_into(work, matrix, arithmetic.field.prime)  # refuses what is no integer
     return eliminate_compiled(work, True, width, arithmetic, sizes, echelon)
 

@@ -185,12 +185,12 @@ class BlockedElimination(AbstractLinearAlgebra):
     Notes
     -----
     Memory for an ``m x n`` matrix, beside the input: ``4 m n`` bytes (``n``
-    rounded up to a multiple of 64), plus
-    ``56 m b`` bytes for blocks of ``b = 256`` columns (``32 m b`` on one thread),
-    plus at most 6 MB for each thread, plus 32 MB kept for the next call. With
-    ``overwrite=True`` a C-contiguous float32 matrix is destroyed instead of
-    copied, which leaves only the blocks: 78 MB for a 5408 x 9963 matrix of 216 MB.
-    ``nullspace`` and ``solve`` need the triangle of the pivot columns and the
+    rounded up to a multiple of 64), plus ``56 m b`` bytes for blocks of
+    ``b = min(256, n)`` columns (``32 m b`` on one thread), plus at most 6 MB for
+    each thread, plus 32 MB kept for the next call, as often as calls ever ran at
+    the same time. With ``overwrite=True`` a C-contiguous float32 matrix is destroyed
+    instead of copied, which leaves only the blocks: 78 MB for a 5408 x 9963 matrix of
+    216 MB. ``nullspace`` and ``solve`` need the triangle of the pivot columns and the
     result on top.
 
     Methods may be called from several threads at a time. While one runs, BLAS

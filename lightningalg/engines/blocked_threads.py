@@ -211,7 +211,7 @@ class Workers:
         ``give_up()`` is called if the block ends with an error; the jobs must end then.
         """
         ended: SimpleQueue[BaseException | None] = SimpleQueue()
-        started, core = 0, _current_core()
+        started, core = 0, _core_to_leave(self.threads)
         try:
             for number in range(1, self.threads):
                 try:
@@ -273,16 +273,17 @@ class Workers:
     def _start_helpers(self) -> None:
         while self._helpers < self.threads - 1:
             # Thread.start would wait 0.2 ms, until the new thread runs
-            start_new_thread(self._help, (_current_core(),))
+            start_new_thread(self._help, (_core_to_leave(self.threads),))
             self._helpers += 1
 
     def _await_helpers(self) -> list[BaseException | None]:
         return [self._ended.get() for _ in range(self._helpers)]
 
     def _help(self, core: int | None) -> None:
-        _leave_core(core)
         while (job := self._jobs.get()) is not None:
             try:
+                _leave_core(core)
+                core = None
                 job()
             except BaseException as error:  # raised again in the caller's thread
                 self._ended.put(error)
@@ -291,9 +292,11 @@ class Workers:
         self._ended.put(_GONE)
 
 
-def _current_core() -> int | None:
-    """Return the number of the core that this thread runs on, where the system tells."""
-    core = _core_function()() if hasattr(os, "sched_setaffinity") else -1
+def _core_to_leave(threads: int) -> int | None:
+    """Return the number of the core that this thread runs on, if each of ``threads`` can have its own."""
+    if not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < threads:
+        return None
+    core = _core_function()()
     return core if core >= 0 else None
 
 

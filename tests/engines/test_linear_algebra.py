@@ -595,6 +595,9 @@ def test_helpers_leave_the_core_of_the_caller(monkeypatch, large, panels, forbid
         assert seen
     for cores, thread in seen:
         assert thread != threading.get_ident() and cores < allowed and len(cores) == len(allowed) - 1
+    seen.clear()  # with more threads than cores nobody is sent away
+    assert BlockedElimination(len(allowed) + 1, **panels).rank(large[0], LARGEST) == large[1]
+    assert not seen
 
 
 @pytest.mark.parametrize("panels", PANELS)
