@@ -61,7 +61,7 @@ class FibreInstance:
     def same(self) -> str:
         """What is equal exactly where one statement and its proof, word by word, hold for several rows."""
         stated = ",".join(str(bool(value)) for value in self.numbers)
-        return f"{self.space}|{stated}|{self.common}|{self.proof}"
+        return f"{self.space}|{bool(self.verdict)}|{stated}|{self.common}|{self.proof}"
 
 
 def _int(value: Any) -> str:
