@@ -25,10 +25,18 @@ _SUBJECTS = {
     ),
 }
 
+#: of the columns of a table of several instances: dimension, degree, multiplicity; dimension in (Q, K, V)
+_LETTERS = ("n", "c", "e", "n'")
+
 
 @dataclass(frozen=True, slots=True)
 class FibreInstance:
-    """One certificate of kind ``fibre``, every sentence ready to print."""
+    """One certificate of kind ``fibre``, every sentence ready to print.
+
+    ``common`` is the statement with letters for the values that ``numbers`` has, which stand in a table: the
+    dimension, degree and multiplicity in virtual weights, and the dimension in (Q, K, V); ``""`` where none
+    is stated.
+    """
 
     label: int
     sha256: str
@@ -37,11 +45,27 @@ class FibreInstance:
     subject: Tex
     statement: Tex
     proof: Tex
+    space: str
+    sizes: tuple[str, str, str]
+    common: Tex
+    numbers: tuple[str, str, str, str]
     kind: str = "fibre"
+
+    @property
+    def letters(self) -> Tex | str:
+        """The letters in ``common``."""
+        used = [letter for letter, value in zip(_LETTERS, self.numbers, strict=True) if value]
+        return conjunction([f"${letter}$" for letter in used]) if used else ""
+
+    @property
+    def same(self) -> str:
+        """What is equal exactly where one statement and its proof, word by word, hold for several rows."""
+        stated = ",".join(str(bool(value)) for value in self.numbers)
+        return f"{self.space}|{bool(self.verdict)}|{stated}|{self.common}|{self.proof}"
 
 
 def _int(value: Any) -> str:
-    return str(integer(value))
+    return value if isinstance(value, Tex) else str(integer(value))
 
 
 def _sizes(point: Mapping[str, Any]) -> tuple[list[int], list[int], int]:
@@ -72,13 +96,45 @@ def _read(certificate: Mapping[str, Any], label: int, verdict: str) -> FibreInst
         tokens=_int(tokens),
     )
     subject = translate(_SUBJECTS[point["space"]], chain=chain)
+    numbers = ("", "", "", "")
     if point["space"] == "conjugate pair":
         statement, proof = _conjugate(virtual)
+        common = statement
     else:
-        statement = _statement(virtual, claim["weights"])
+        statement, numbers = _statement(virtual, claim["weights"]), _numbers(virtual, claim["weights"])
+        common = _statement(*_with_letters(virtual, claim["weights"]))
         proof = _proof(witness, len(ranks), virtual, claim["weights"])
     summary = Tex(f"{chain}: {_short(virtual)}")
-    return FibreInstance(label, certificate["sha256"], verdict, summary, subject, statement, proof)
+    return FibreInstance(
+        label, certificate["sha256"], verdict, summary, subject, statement, proof, point["space"],
+        (_list(widths), _list(ranks), _int(tokens)), common, numbers,
+    )  # fmt: skip
+
+
+def _numbers(virtual: Mapping[str, Any], weights: Mapping[str, Any] | None) -> tuple[str, str, str, str]:
+    """Return the values that the statement has and a table of several can show, ``""`` where it has none."""
+    if virtual["verdict"] == "open" or virtual["dimension"] is None:
+        return "", "", "", ""
+    if virtual["verdict"] == "zero":
+        return _int(virtual["dimension"]), "", "", ""
+    degree = _degree(virtual["degree"]) if virtual["degree"] is not None else ""
+    multiplicity = _int(virtual["multiplicity"]) if virtual["multiplicity"] is not None else ""
+    known = weights is not None and weights["dimension"] is not None
+    last = _int(weights["dimension"]) if known and weights else ""
+    return _int(virtual["dimension"]), degree, multiplicity, last
+
+
+def _with_letters(
+    virtual: Mapping[str, Any], weights: Mapping[str, Any] | None
+) -> tuple[Mapping[str, Any], Mapping[str, Any] | None]:
+    """Return the claim with the letters of the table's columns for its values, those that there are."""
+
+    def lettered(table: Mapping[str, Any], **letters: str) -> dict[str, Any]:
+        return {**table, **{key: Tex(x) for key, x in letters.items() if table[key] is not None}}
+
+    dimension, degree, multiplicity, last = _LETTERS
+    with_letters = lettered(virtual, dimension=dimension, degree=degree, multiplicity=multiplicity)
+    return with_letters, weights if weights is None else lettered(weights, dimension=last)
 
 
 def _conjugate(virtual: Mapping[str, Any]) -> tuple[Tex, Tex]:
@@ -134,7 +190,7 @@ def _number(value: Any) -> int:
 
 
 def _degree(value: Any) -> str:
-    return _int(int(value))
+    return value if isinstance(value, Tex) else _int(int(value))
 
 
 def _statement(virtual: Mapping[str, Any], weights: Mapping[str, Any] | None) -> Tex:
