@@ -12,8 +12,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this
 if TYPE_CHECKING:
-    from typing import Any
-
     from lightningalg.builders import (
         convolutional,
         deep_linear,
@@ -100,13 +98,13 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
+if not TYPE_CHECKING:  # a type checker reads the imports above, and tells misspelt names
+
+    def __getattr__(name):
         from importlib import import_module
 
-        return getattr(import_module(_LAZY[name]), name)
-    if name in ("builders", "errors", "networks"):
-        from importlib import import_module
-
-        return import_module(f"lightningalg.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name in _LAZY:
+            return getattr(import_module(_LAZY[name]), name)
+        if name in ("builders", "claims", "engines", "errors", "networks"):
+            return import_module(f"lightningalg.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -57,6 +57,8 @@ def command(
     if out is not None and Path(out).suffix != ".tex":
         raise click.UsageError(f"--out {out!r}: the name must end in .tex")
     paths = [Path(name) for name in files]
+    if pdf and out is not None:
+        _refuse_input(Path(out).with_suffix(".pdf"), paths)
     progress = Progress("verifying the certificates")
     if (invalid := _first_invalid(paths)) is not None:
         click.echo(f"error: {one_line(invalid)}", err=True)
@@ -80,6 +82,15 @@ def command(
         for name in written:
             click.echo(f"wrote {one_line(name)}")
     return 0
+
+
+def _refuse_input(derived: Path, inputs: list[Path]) -> None:
+    """Refuse a PDF that would take the place of an input, by whatever name."""
+    for path in inputs:
+        if derived.exists() and path.exists() and derived.samefile(path):
+            raise click.UsageError(
+                f"--pdf would write {str(derived)!r}, which is an input: choose another --out"
+            )
 
 
 def _first_invalid(paths: list[Path]) -> str | None:

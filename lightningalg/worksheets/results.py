@@ -116,7 +116,7 @@ class ClaimResult:
                 {
                     **done.to_json(out),
                     "variables": dict(instance.variables),
-                    **_network_of(self.claim, instance),
+                    **_subject_of(self.claim, instance),
                 }
                 for done, instance in zip(self.instances, self.claim.instances, strict=True)
             ],
@@ -173,10 +173,11 @@ class Run:
         }
 
 
-def _network_of(claim: Claim, instance: Instance) -> dict[str, Any]:
-    """Return the network of an instance, where the claim has no template that gives it."""
-    written = claim.template is None and claim_kinds()[claim.kind].subject == "network"
-    return {"network": instance.table} if written else {}
+def _subject_of(claim: Claim, instance: Instance) -> dict[str, Any]:
+    """Return the identity of an instance, or its network where the claim has no template that gives it."""
+    if claim_kinds()[claim.kind].subject != "network":
+        return {"identity": instance.table}
+    return {"network": instance.table} if claim.template is None else {}
 
 
 def words_of(worksheets: Iterable[Worksheet]) -> list[dict[str, Any]]:

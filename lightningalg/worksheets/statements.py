@@ -113,6 +113,26 @@ def paper_statements() -> tuple[Statement, ...]:
     return read_statements(library_folder() / _FILE)
 
 
+def with_own_words(table: Any) -> Any:
+    """Return the table of a summary, which anyone may have written, with the package's words.
+
+    A statement that the package does not have keeps its words, and ``where`` says so.
+    """
+    statements = table.get("statements") if isinstance(table, Mapping) else None
+    if not isinstance(statements, list):
+        return table
+    known = {statement.id: statement for statement in paper_statements()}
+    found = []
+    for entry in statements:
+        statement = known.get(str(entry.get("id"))) if isinstance(entry, Mapping) else None
+        if statement is not None:
+            entry = {**entry, **statement.to_json(()), "rows": entry.get("rows")}
+        elif isinstance(entry, Mapping):
+            entry = {**entry, "where": "not among this program's", "where_es": "no es de este programa"}
+        found.append(entry)
+    return {**table, "statements": found}
+
+
 def check_statements(name: str, wanted: Iterable[str]) -> None:
     """Refuse a claim that names a statement which there is not.
 

@@ -6,6 +6,7 @@ in full. Both are rebuilt here and compared with the subject that stands in the 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -129,7 +130,7 @@ def tied_variables(
     lightningalg.errors.InputError: the certificate is about lightning, widths 2,1, ranks 1, tokens 2, ...
     """
     if kind.subject != "network":
-        _check_identity(claim, instance, certificate)
+        _check_identity(kind, claim, instance, certificate)
         return {}
     own, proved = _integers(instance.get("variables")), network_of(certificate)
     known = standard_variables(proved) if proved is not None else {}
@@ -157,8 +158,12 @@ def tied_variables(
 
 
 def _check_identity(
-    claim: Mapping[str, Any], instance: Mapping[str, Any], certificate: Mapping[str, Any]
+    kind: AbstractClaim,
+    claim: Mapping[str, Any],
+    instance: Mapping[str, Any],
+    certificate: Mapping[str, Any],
 ) -> None:
+    """Refuse a certificate of another identity: the summary's is proved again, and compared."""
     try:
         name = certificate["identity"]["name"]
     except MALFORMED:
@@ -168,6 +173,16 @@ def _check_identity(
             raise InputError(
                 f"the summary says {shown(said, 100)}, the certificate is about identity {shown(name, 100)}"
             )
+    stated = instance.get("identity")
+    if not isinstance(stated, Mapping):
+        raise InputError("the summary does not give the identity: run the worksheet again")
+    try:
+        again = json.loads(kind.certify(stated, seed="0").to_text())
+        same = all(again[part] == certificate[part] for part in ("identity", "claim"))
+    except MALFORMED as error:
+        raise InputError(f"the summary's identity cannot be proved again: {shown(error, 200)}") from None
+    if not same:
+        raise InputError(f"the certificate is not about the identity {shown(name, 100)} of the summary")
 
 
 def _confirmed(kind: AbstractClaim, certificate: Mapping[str, Any], network: Network) -> dict[str, int]:

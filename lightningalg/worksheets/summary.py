@@ -9,6 +9,7 @@ from typing import Any
 
 from lightningalg.certificates.files import read_json
 from lightningalg.errors import InputError, shown
+from lightningalg.worksheets.statements import with_own_words
 
 SUMMARY = "summary.json"
 _LONGEST_TEXT = 20_000  # characters of a title, statement or reason
@@ -48,13 +49,16 @@ def read_summary(folder: Path) -> Any:
     """
     path = folder / SUMMARY
     try:
-        return read_json(path, what="summary of a run", integers_only=False)
+        summary = read_json(path, what="summary of a run", integers_only=False)
     except InputError as error:
         if path.exists():
             raise
         command = f"lightningalg worksheet run --out {shlex.quote(str(folder))}"
         again = "a run that was killed goes on where it stopped"
         raise InputError(f"{error}; run `{command}` first (or again: {again})") from None
+    if isinstance(summary, dict) and "table" in summary:
+        summary["table"] = with_own_words(summary["table"])
+    return summary
 
 
 def text_in(table: Any, key: str, what: str) -> str:

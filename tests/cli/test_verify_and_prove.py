@@ -193,6 +193,14 @@ def test_proof_is_replaced_whole_or_not_at_all(capfd, tmp_path, good, monkeypatc
     call(capfd, "prove", good, "--out", tmp_path / "file" / "proof.tex").refuses("cannot write")
 
 
+def test_the_pdf_takes_no_input_s_place(capfd, tmp_path, good):
+    copy = tmp_path / "q.pdf"
+    copy.write_bytes(good.read_bytes())
+    answer = call(capfd, "prove", str(copy), "--out", str(tmp_path / "q.tex"), "--pdf")
+    assert answer.code == 2 and "which is an input" in answer.err and copy.read_bytes() == good.read_bytes()
+    assert not (tmp_path / "q.tex").exists()
+
+
 def test_pdf_without_latex(capfd, tmp_path, good, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     path = tmp_path / "proof.tex"

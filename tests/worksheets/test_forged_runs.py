@@ -3,20 +3,25 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import lightningalg as la
 from lightningalg.certificates.files import read_certificate
 from lightningalg.claims import claim_kinds
+from lightningalg.claims.matrix_identity import matrix_identity
 from lightningalg.errors import InputError
 from lightningalg.render.html import render_report
 from lightningalg.worksheets import certifying, runner
 from lightningalg.worksheets.book import read_book
 from lightningalg.worksheets.checked import contradiction
-from lightningalg.worksheets.library import find_worksheets
+from lightningalg.worksheets.library import find_worksheets, library_folder
 from lightningalg.worksheets.model import read_worksheet
 from lightningalg.worksheets.report import read_report
+from lightningalg.worksheets.results import ClaimResult, InstanceResult
+from lightningalg.worksheets.shipped import is_shipped
+from lightningalg.worksheets.statements import paper_statements, with_own_words
 from lightningalg.worksheets.subjects import subject_of
 from tests.cli.support import call
 from tests.worksheets.test_runner import here
@@ -172,6 +177,20 @@ def test_the_identity_of_another_claim_is_no_substitute(run):
     assert row.verdict == "open" and "the certificate is about identity other" in row.damage
 
 
+def test_another_identity_of_the_same_name_is_no_substitute(run):
+    trivial = matrix_identity("one", symbols={"A": "1 x 1"}, left="A", right="A").certificate
+
+    def alter(entry):
+        (instance,) = entry["instances"]
+        (run / instance["certificate"]).write_text(trivial.to_text())
+        instance.update(sha256=json.loads(trivial.to_text())["sha256"], terms=1)
+
+    (row,) = change(run, "one", alter)
+    assert row.verdict == "open" and "is not about the identity one of the summary" in row.damage
+    (row,) = change(run, "one", lambda c: c["instances"][0].pop("identity"))
+    assert row.verdict == "open" and "run the worksheet again" in row.damage
+
+
 @pytest.mark.parametrize(
     "expected",
     ["a + x", "a + y"],  # in no size of the template; only in a formula that does not depend on it
@@ -282,4 +301,38 @@ def test_a_claim_that_is_not_the_shipped_one_of_its_name_is_told(small):
     (small / "summary.json").write_text(json.dumps(summary))
     report = read_report(small, verify=False)
     assert report.not_shipped == ("symmetries/intra-layer",) and report.shipped == 0
-    assert "Not the claims of these names" in str(render_report(report)["index.html"])
+    pages = {name: str(text) for name, text in render_report(report).items()}
+    assert "Not the claims of these names" in str(pages["index.html"])
+    told = [name for name, text in pages.items() if "Not the claim of this name" in text]
+    assert len(told) == 1 and "intra-layer" in told[0]
+
+
+def test_the_words_of_the_paper_s_statements_are_the_package_s():
+    one, other = paper_statements()[0], {"id": "mine", "text": "false", "rows": []}
+    table = {"statements": [one.to_json(()) | {"text": "false", "where": "false", "rows": [1]}, other]}
+    first, second = with_own_words(table)["statements"]
+    assert first == one.to_json(()) | {"rows": [1]} and second["where"] == "not among this program's"
+    assert with_own_words(None) is None and with_own_words({"statements": 3}) == {"statements": 3}
+
+
+def test_every_claim_of_the_package_is_known_again():
+    """What a run writes of it, and nothing else: words, instances, networks and identities are compared."""
+    count = 0
+    for path in library_folder().glob("*.toml"):
+        sheet = read_worksheet(path)
+        for claim in sheet.claims:
+            blank = [
+                InstanceResult(SimpleNamespace(instance=one.name), expected=one.expected)  # type: ignore[arg-type]
+                for one in claim.instances
+            ]
+            entry = json.loads(json.dumps(ClaimResult(sheet, claim, blank).to_json(Path("out"))))
+            assert is_shipped(entry) is True, (path.name, claim.id)
+            count += 1
+            for key in ("prose", "source", "statement", "check"):
+                assert is_shipped(entry | {key: "something else"}) is False
+            first, *rest = entry["instances"]
+            assert is_shipped(entry | {"instances": rest}) is False
+            for key in first.keys() & {"network", "identity", "variables", "expected", "name"}:
+                other = first | {key: {"d": 77} if isinstance(first[key], dict) else 77}
+                assert is_shipped(entry | {"instances": [other, *rest]}) is False, (claim.id, key)
+    assert count > 100
