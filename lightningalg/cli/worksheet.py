@@ -17,6 +17,7 @@ import click
 
 from lightningalg.cli.options import CommandGroup, echo_json
 from lightningalg.cli.progress import counted_progress
+from lightningalg.errors import one_line
 
 if TYPE_CHECKING:
     from lightningalg.worksheets.model import Worksheet
@@ -182,6 +183,9 @@ def run_command(
         echo_json(run.to_json())
     else:
         _table(run)
+        for result in run.claims:
+            if not result.as_declared:
+                click.echo(_not_as_declared(result))
     return 0 if run.as_declared else 1
 
 
@@ -194,11 +198,14 @@ def _telling_what_is_kept(out: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
+        from lightningalg.worksheets.summary import SUMMARY
+
         count = sum(1 for _ in out.glob("*/*/*.json"))
         with contextlib.suppress(OSError):  # the terminal may have gone
+            shown = f", and `lightningalg report {shlex.quote(str(out))}` shows what was finished"
             click.echo(
-                f"{count} certificates are kept in {out}: the same command goes on from there, and "
-                f"`lightningalg report {shlex.quote(str(out))}` shows what was finished",
+                f"{count} certificates are kept in {one_line(str(out))}: the same command goes on from there"
+                + (shown if (out / SUMMARY).is_file() else ""),
                 err=True,
             )
         raise
@@ -240,6 +247,17 @@ def _cells(row: Mapping[str, Any], width: int) -> list[str]:
 def _said(result: ClaimResult, verdict: str) -> str:
     """Return an instance's verdict, and that it is declared, where the whole claim is as declared."""
     return f"{verdict}, as declared" if result.as_declared and verdict == result.claim.declared else verdict
+
+
+def _not_as_declared(result: ClaimResult) -> str:
+    """Say in what a claim is not as its worksheet declares it: why the exit code is 1."""
+    claim, declared = result.claim, result.claim.declared or "certified"
+    found = f"{result.worksheet.name}/{claim.id}: declared {declared}, found {result.verdict}"
+    if claim.counterexamples is not None:
+        found += f" with {result.count('refuted')} of {claim.counterexamples} counterexamples declared"
+    if result.verdict == declared and result.count("open"):
+        found += f", {result.count('open')} instances open"
+    return one_line(found)
 
 
 def _first_column(summary: Mapping[str, Any], width: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from itertools import accumulate
 
 from lightningalg.fibres.points import Architecture
 
@@ -45,18 +45,18 @@ def weights_dimension(arch: Architecture, spans: Sequence[int], ranks: Sequence[
     4
     """
     d, depth = arch.widths, arch.depth
-
-    @cache
-    def best(i: int, before: int) -> int:
-        """Largest dimension of what layers i+1, ..., depth contribute, given ``r_i = before``."""
-        a, off = arch.ranks[i], d[i] - before
-        here = factor_dimension(a, before, ranks[i]) + 2 * a * off + d[i + 1] * off
-        if i + 1 == depth:
-            return here
-        choices = range(spans[i + 1], min(d[i + 1], before) + 1)
-        return here + max((r - spans[i + 1]) * (before - r) + d[i + 1] * r + best(i + 1, r) for r in choices)
-
-    return best(0, d[0])
+    largest = list(accumulate(d[:depth], min))  # r_i, at most
+    best: dict[int, int] = {}  # largest dimension of what layers i+1, ..., depth contribute, for each r_i
+    for i in reversed(range(depth)):
+        later, best, a = best, {}, arch.ranks[i]
+        for before in range(spans[i] if i else d[0], largest[i] + 1):
+            off = d[i] - before
+            here = factor_dimension(a, before, ranks[i]) + 2 * a * off + d[i + 1] * off
+            if i + 1 < depth:
+                choices = range(spans[i + 1], min(d[i + 1], before) + 1)
+                here += max((r - spans[i + 1]) * (before - r) + d[i + 1] * r + later[r] for r in choices)
+            best[before] = here
+    return best[d[0]]
 
 
 def is_one_orbit(arch: Architecture, spans: Sequence[int], ranks: Sequence[int]) -> bool:

@@ -107,6 +107,21 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(stopped, capfd, monkeypatch):
     assert last == "interrupted"
 
 
+def test_a_report_is_promised_only_where_there_is_a_summary(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(runner, "run_worksheets", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    answer = call(capfd, "worksheet", "run", "single-layer", "--out", tmp_path / "none")
+    assert answer.code == 130 and "goes on from there\n" in answer.err
+
+
+def test_the_reason_of_exit_code_1_is_said(tmp_path, capfd):
+    (tmp_path / "mine.toml").write_text(
+        '[[claim]]\nid = "d"\nkind = "dimension"\nexpected = 25\nverdict = "refuted"\n'
+        "network = { widths = [4, 2, 4], ranks = [2, 1] }\n"
+    )
+    answer = call(capfd, "worksheet", "run", tmp_path / "mine.toml", "--out", tmp_path / "out", "--jobs", "1")
+    assert answer.code == 1 and "mine/d: declared refuted, found certified\n" in answer.out
+
+
 def characters() -> list[str]:
     accented = {unicodedata.normalize("NFC", a + b) for a in "aeinoucszAEO" for b in escape._ACCENTS}
     return sorted({*escape._ASCII, *escape._LETTERS, *escape._MATH, *accented, "\u4e2d"})
