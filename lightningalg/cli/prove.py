@@ -10,7 +10,7 @@ from lightningalg.certificates.checker import check_files, explain
 from lightningalg.certificates.files import read_certificate, refuse_other_files, write_atomically
 from lightningalg.cli.options import MAX_SECONDS, Finite, Progress, echo_json
 from lightningalg.cli.supervise import set_timeout
-from lightningalg.errors import InputError, one_line
+from lightningalg.errors import InputError, one_line, shown
 
 
 @click.command(
@@ -89,7 +89,7 @@ def _refuse_input(derived: Path, inputs: list[Path]) -> None:
     for path in inputs:
         if derived.exists() and path.exists() and derived.samefile(path):
             raise click.UsageError(
-                f"--pdf would write {str(derived)!r}, which is an input: choose another --out"
+                f"--pdf would write {shown(str(derived), 200)!r}, which is an input: choose another --out"
             )
 
 
