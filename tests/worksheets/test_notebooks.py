@@ -30,11 +30,28 @@ CHANGING = (
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[+-]?\d+)?|(?<![\w.])-?\d+e[+-]?\d+")
 
 
+def whole_streams(outputs) -> list[dict]:
+    """The outputs, with what a cell prints in one piece: a busy kernel sends it in several."""
+    found: list[dict] = []
+    for output in outputs:
+        if found and output.get("name") and output["name"] == found[-1].get("name"):
+            found[-1] = {**found[-1], "text": found[-1]["text"] + output["text"]}
+        else:
+            found.append(dict(output))
+    return found
+
+
+def test_a_stream_in_pieces_is_one_text():
+    one, two, other = ({"output_type": "stream", "name": n, "text": n[-1]} for n in ("out", "out", "err"))
+    cell = {"outputs": [one, two, other, {"output_type": "display_data", "data": {}}]}
+    assert texts(nbformat.from_dict({"cells": [cell]})) == ["text: tt", "text: r", "text: "]
+
+
 def texts(notebook) -> list[str]:
     """Everything the cells printed or returned, output by output; of pictures that they are pictures."""
     found = []
     for cell in notebook.cells:
-        for output in cell.get("outputs", ()):
+        for output in whole_streams(cell.get("outputs", ())):
             assert output["output_type"] != "error", output
             if "font cache" in output.get("text", ""):  # matplotlib, the first time on a machine
                 continue
